@@ -196,6 +196,129 @@ describe('the chat list', () => {
     await readAnswer();
   });
 
+  describe('a renamed project', () => {
+    const send = async (method: string, path: string, body?: object): Promise<unknown> => {
+      const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
+      return (await fixture.service.sendRequest({ method, path, headers, ...(body && { body }) })).json;
+    };
+    const getFolder = async (): Promise<string> => {
+      const { bucket } = (await send('GET', '/v1/bucket')) as { bucket: string };
+      return `prompts/${bucket}/projects/`;
+    };
+    /** Returns the instructions of a project that is stored under this name. */
+    const readInstructions = async (name: string): Promise<unknown> => {
+      const stored = await send('GET', `/v1/${await getFolder()}${encodeURIComponent(name)}`);
+      return (stored as { content?: string }).content;
+    };
+    const storeProject = async (name: string, content: string): Promise<void> => {
+      const folder = await getFolder();
+      const body = { id: `${folder}${name}`, folderId: folder.slice(0, -1), name, content };
+      await send('PUT', `/v1/${folder}${encodeURIComponent(name)}`, body);
+    };
+    const readTags = async (title: string) => (await listChats()).find((chat) => chat.title === title)?.tags;
+    const openSettings = async (page: Page, name: string) => {
+      await page.getByRole('group', { name: 'Show only' }).getByRole('button', { name, exact: true }).click();
+      await page.getByRole('button', { name: 'Project settings' }).click();
+      const dialog = page.getByRole('dialog', { name: `Project “${name}”` });
+      await dialog.getByLabel('Instructions').waitFor();
+      return dialog;
+    };
+
+    it.each(viewports)('keeps its chats and instructions, and does not get a name that exists: %s', async (look, options) => {
+      await storeChat('Colosseum', { tags: ['Rome', 'home'] });
+      await storeChat('Gardens', { tags: ['home'] });
+      await storeProject('Rome', 'Answer in Latin.');
+      const newName = `Ancient Rome ${look}`;
+      const { page, issues } = await fixture.openAt(`/#key=${callerKey}`, options);
+      if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
+      const dialog = await openSettings(page, 'Rome');
+      const save = dialog.getByRole('button', { name: 'Save' });
+      await dialog.getByLabel('Name').fill(' home ');
+      await dialog.getByText('The project “home” exists already. Choose another name.').waitFor();
+      expect([await save.isDisabled(), await findViolations(page), await measureOverflow(page)]).toEqual([true, [], 0]);
+      if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/rename-${look}.png` });
+      await dialog.getByLabel('Name').fill(`Ancient  Rome ${look}`);
+      await dialog.getByLabel('Instructions').fill('Answer in Greek.');
+      await save.click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: newName, exact: true, pressed: true }).waitFor();
+      expect(await page.locator('.head a').allTextContents()).toEqual(['Colosseum']);
+      await expect.poll(() => readTags('Colosseum')).toEqual([newName, 'home']);
+      expect([await readInstructions('Rome'), await readInstructions(newName)]).toEqual([undefined, 'Answer in Greek.']);
+      expect(issues).toEqual({ externalRequests: [], errors: [] });
+    });
+
+    it('loses nothing if two tabs rename it', async () => {
+      await storeChat('Colosseum', { tags: ['Rome'] });
+      await storeProject('Rome', 'Answer in Latin.');
+      const tabs = [await fixture.openAt(`/#key=${callerKey}`), await fixture.openAt(`/#key=${callerKey}`)];
+      const dialogs = await Promise.all(tabs.map(({ page }) => openSettings(page, 'Rome')));
+      const names = ['First', 'Second'];
+      await Promise.all(dialogs.map((dialog, index) => dialog.getByLabel('Name').fill(names[index] ?? '')));
+      await Promise.all(dialogs.map((dialog) => dialog.getByRole('button', { name: 'Save' }).click()));
+      await expect.poll(async () => names.includes((await readTags('Colosseum'))?.[0] ?? '')).toBe(true);
+      const [name = ''] = (await readTags('Colosseum')) ?? [];
+      expect([(await readTags('Colosseum'))?.length, await readInstructions(name)]).toEqual([1, 'Answer in Latin.']);
+    });
+
+    it('does not replace a project that another tab named meanwhile', async () => {
+      await storeChat('Colosseum', { tags: ['Rome'] });
+      const { page } = await fixture.openAt(`/#key=${callerKey}`);
+      const dialog = await openSettings(page, 'Rome');
+      await storeProject('Taken', 'From the other tab.');
+      await dialog.getByLabel('Name').fill('Taken');
+      await dialog.getByLabel('Instructions').fill('From this tab.');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByText('The project “Taken” exists already. Choose another name.').waitFor();
+      expect([await readInstructions('Taken'), await readTags('Colosseum')]).toEqual(['From the other tab.', ['Rome']]);
+      await dialog.getByLabel('Name').fill('Free');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await expect.poll(() => readTags('Colosseum')).toEqual(['Free']);
+      expect(await readInstructions('Free')).toBe('From this tab.');
+    });
+
+    it('is complete after a second attempt if the first one fails halfway', async () => {
+      await storeChat('Colosseum', { tags: ['Rome'] });
+      await storeProject('Rome', 'Answer in Latin.');
+      const { page } = await fixture.openAt(`/#key=${callerKey}`);
+      const dialog = await openSettings(page, 'Rome');
+      await page.route(/\/v1\/chats\/Colosseum/, (route) => route.abort());
+      await dialog.getByLabel('Name').fill('Athens');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByRole('alert').waitFor();
+      expect(await readInstructions('Athens')).toBe('Answer in Latin.');
+      await page.unroute(/\/v1\/chats\/Colosseum/);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await expect.poll(() => readTags('Colosseum')).toEqual(['Athens']);
+      expect([await readInstructions('Rome'), await readInstructions('Athens')]).toEqual([undefined, 'Answer in Latin.']);
+    });
+
+    it.each([
+      ['Q1/Q2', 'Two quarters'],
+      ['Q1/', 'One quarter'],
+      ['/', 'Other'],
+    ])('can have had a name with a slash: %s', async (name, newName) => {
+      await storeChat('Colosseum', { tags: [name] });
+      if (name === 'Q1/Q2') await storeProject(name, 'Answer in numbers.');
+      const { page } = await fixture.openAt(`/#key=${callerKey}`);
+      let dialog = await openSettings(page, name);
+      expect(await dialog.getByLabel('Instructions').inputValue()).toBe(name === 'Q1/Q2' ? 'Answer in numbers.' : '');
+      await dialog.getByLabel('Name').fill(newName);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await expect.poll(() => readTags('Colosseum')).toEqual([newName]);
+      expect(await readInstructions(newName)).toBe(name === 'Q1/Q2' ? 'Answer in numbers.' : '');
+
+      await storeChat('Gardens', { tags: [name] });
+      if (name === 'Q1/Q2') await storeProject(name, 'Answer in words.');
+      await page.reload();
+      dialog = await openSettings(page, name);
+      await dialog.getByRole('button', { name: 'Delete project…' }).click();
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await expect.poll(() => readTags('Gardens')).toEqual([]);
+      expect(await readInstructions(name)).toBe(undefined);
+    });
+  });
+
   it('stores a new project once, and starts no chat if the user closes its dialog meanwhile', async () => {
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('button', { name: 'New project' }).click();

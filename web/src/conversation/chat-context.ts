@@ -4,7 +4,7 @@ import type { Attachment, Message } from '#contract/chat/message.ts';
 import type { Deployment } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
-import { deleteDocument, listDocuments, readRecentDocument, saveDocument } from '../service/user-documents.ts';
+import { deleteDocument, listDocuments, readRecentDocument, renameDocument, saveDocument } from '../service/user-documents.ts';
 import type { Conversation, UsedContext } from './conversation.ts';
 
 /** Notes about the user for every chat. */
@@ -51,9 +51,27 @@ export async function readProject(service: Service, name: string): Promise<Proje
   return { instructions: toText(content), files: filterObjects(files) as Attachment[] };
 }
 
-/** Throws `ServiceError`. */
-export function saveProject(service: Service, name: string, { instructions, files }: Project): Promise<void> {
-  return saveDocument(service, 'projects', { name, content: instructions, files });
+/** With `isNew`, throws the status 412 if the project exists. Throws `ServiceError`. */
+export function saveProject(service: Service, name: string, { instructions, files }: Project, isNew = false): Promise<void> {
+  return saveDocument(service, 'projects', { name, content: instructions, files }, isNew ? { 'if-none-match': '*' } : {});
+}
+
+/** Saves a project and gives it another name. Returns false if a project has that name. Throws `ServiceError`. */
+export async function renameProject(service: Service, name: string, newName: string, project: Project): Promise<boolean> {
+  const names = await listDocuments(service, 'projects');
+  if (names.includes(newName)) return false;
+  try {
+    if (names.includes(name)) {
+      await saveProject(service, name, project);
+      // One operation, so that of several tabs that rename the project concurrently, only one does.
+      await renameDocument(service, 'projects', name, newName);
+    } else await saveProject(service, newName, project, true);
+  } catch (error) {
+    const { status, param } = toErrorDetails(error);
+    if (status !== 412 && param !== 'destinationUrl') throw error;
+    return false;
+  }
+  return true;
 }
 
 /** Deletes the instructions and files of a project, if there are any. Throws `ServiceError`. */

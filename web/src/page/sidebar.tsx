@@ -193,7 +193,7 @@ function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
         </div>
       )}
       {typeof filter === 'object' ? (
-        <ProjectActions project={filter.tag} />
+        <ProjectActions project={filter.tag} onRename={(tag) => onSelect({ tag })} />
       ) : (
         <div className="project-actions">
           <DialogButton {...{ id: 'new project', icon: 'folder', title: strings.newProject, form: 'line' }}>
@@ -213,8 +213,13 @@ function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
   );
 }
 
+interface ProjectActionsProps {
+  readonly project: string;
+  readonly onRename: (project: string) => void;
+}
+
 /** Actions of the project whose chats are listed. */
-function ProjectActions({ project }: { readonly project: string }) {
+function ProjectActions({ project, onRename }: ProjectActionsProps) {
   const strings = useStrings();
   const { storesFiles } = usePage();
   return (
@@ -225,7 +230,7 @@ function ProjectActions({ project }: { readonly project: string }) {
       </a>
       {storesFiles && (
         <DialogButton {...{ id: 'project', icon: 'folder', title: strings.projectSettings, form: 'line' }}>
-          {(close) => <ProjectDialog {...{ name: project, close }} />}
+          {(close) => <ProjectDialog {...{ name: project, close, onRename }} />}
         </DialogButton>
       )}
     </div>

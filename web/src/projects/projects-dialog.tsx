@@ -1,22 +1,22 @@
 import { type FormEvent, useCallback, useId, useState } from 'react';
 import { UploadList } from '../chat/composer/upload-list.tsx';
 import { useUploads } from '../chat/composer/use-uploads.ts';
-import { deleteProject, type Project, readProject, saveProject } from '../conversation/chat-context.ts';
+import { deleteProject, type Project, readProject, renameProject, saveProject } from '../conversation/chat-context.ts';
 import type { ConversationSummary } from '../conversation/database.ts';
 import type { Library } from '../conversation/library.ts';
 import { projectsGerman } from '../locales/de/projects.ts';
 import { type ProjectsStrings, projectsEnglish } from '../locales/en/projects.ts';
 import { projectsSpanish } from '../locales/es/projects.ts';
 import { projectsFrench } from '../locales/fr/projects.ts';
+import { listTags } from '../page/conversation-filter.ts';
 import { useUpdateAttributes } from '../page/conversation-menu.tsx';
 import { usePage, useProjectNames, useVisibility } from '../page/page.tsx';
 import { FileButton } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { listDocuments } from '../service/user-documents.ts';
 import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import '../forms/forms.css';
@@ -126,18 +126,15 @@ export function NewProjectDialog({ names, close }: { readonly names: readonly st
   const { dialog, closeDialog } = useModalDialog(close);
   const [text, setText] = useState('');
   const [instructions, setInstructions] = useState('');
-  const [error, setError] = useState<ErrorDetails>();
-  const [isSaving, setIsSaving] = useState(false);
+  const { error, isRunning: isSaving, run } = useAction();
   const id = useId();
   const project = normalizeProjectName(text);
   /** Name of a project that another tab or device created meanwhile. */
   const [foundName, setFoundName] = useState<string>();
   const isKnown = names.includes(project) || foundName === project;
-  const start = async (event: FormEvent): Promise<void> => {
+  const start = (event: FormEvent): void => {
     event.preventDefault();
-    setError(undefined);
-    setIsSaving(true);
-    try {
+    void run(async () => {
       if (!isKnown && storesFiles) {
         if ((await listDocuments(service, 'projects')).includes(project)) return setFoundName(project);
         await saveProject(service, project, { instructions, files: [] });
@@ -146,26 +143,16 @@ export function NewProjectDialog({ names, close }: { readonly names: readonly st
       if (dialog.current?.open !== true) return;
       closeDialog();
       go({ at: 'new', project });
-    } catch (cause) {
-      setError(toErrorDetails(cause));
-    } finally {
-      setIsSaving(false);
-    }
+    });
   };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': id, closedby: 'any' }}>
-      <form className="form" aria-busy={isSaving} onSubmit={(event) => void start(event)}>
+      <form className="form" aria-busy={isSaving} onSubmit={start}>
         <h2 id={id}>{newProject}</h2>
         <p className="soft small">
           {strings.newProjectHint} {!storesFiles && strings.createdWithChat}
         </p>
-        <div className="field">
-          <label htmlFor={`${id}-name`}>{strings.name}</label>
-          <input
-            {...{ id: `${id}-name`, value: text, maxLength: maxProjectChars, autoComplete: 'off' }}
-            onChange={({ target }) => setText(target.value)}
-          />
-        </div>
+        <NameField value={text} onChange={setText} />
         <p role="status">{isKnown && strings.projectExists(project)}</p>
         {storesFiles && !isKnown && <InstructionsField value={instructions} onChange={setInstructions} />}
         <ErrorMessage error={error} />
@@ -180,12 +167,26 @@ export function NewProjectDialog({ names, close }: { readonly names: readonly st
   );
 }
 
-interface InstructionsFieldProps {
+interface FieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
-function InstructionsField({ value, onChange }: InstructionsFieldProps) {
+function NameField({ value, onChange }: FieldProps) {
+  const strings = useProjectsStrings();
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{strings.name}</label>
+      <input
+        {...{ id, value, maxLength: maxProjectChars, autoComplete: 'off' }}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </div>
+  );
+}
+
+function InstructionsField({ value, onChange }: FieldProps) {
   const strings = useProjectsStrings();
   const id = useId();
   return (
@@ -199,10 +200,12 @@ function InstructionsField({ value, onChange }: InstructionsFieldProps) {
 interface ProjectDialogProps {
   readonly name: string;
   readonly close: () => void;
+  /** Called with the new name. */
+  readonly onRename?: (name: string) => void;
 }
 
-/** Instructions and files of a project, and a button that deletes it. */
-export function ProjectDialog({ name, close }: ProjectDialogProps) {
+/** Name, instructions, and files of a project, and a button that deletes it. */
+export function ProjectDialog({ name, close, onRename }: ProjectDialogProps) {
   const strings = useProjectsStrings();
   const { service } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
@@ -214,7 +217,7 @@ export function ProjectDialog({ name, close }: ProjectDialogProps) {
       <h2 id={titleId}>{strings.title(name)}</h2>
       <p className="soft small">{strings.hint(useVisibility())}</p>
       <ErrorMessage error={error} />
-      {project !== undefined && <ProjectForm {...{ name, project, closeDialog }} />}
+      {project !== undefined && <ProjectForm {...{ name, project, closeDialog, onRename }} />}
     </dialog>
   );
 }
@@ -223,45 +226,60 @@ interface ProjectFormProps {
   readonly name: string;
   readonly project: Project;
   readonly closeDialog: () => void;
+  readonly onRename: ((name: string) => void) | undefined;
 }
 
-function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
+function ProjectForm({ name, project, closeDialog, onRename }: ProjectFormProps) {
   const common = useStrings();
   const strings = useProjectsStrings();
   const { service, announce, library, route, go } = usePage();
   const { askConfirmation, dialog } = useConfirmation();
-  const [isDeleting, setIsDeleting] = useState(false);
+  const [text, setText] = useState(name);
+  /** Name of the instructions and files. It differs from the tag of the chats if renaming failed halfway. */
+  const [storedName, setStoredName] = useState(name);
   const [instructions, setInstructions] = useState(project.instructions);
   const { uploads, add, remove, isBlocked, ready } = useUploads([], project.files);
-  const [error, setError] = useState<ErrorDetails>();
-  const save = (event: FormEvent): void => {
-    event.preventDefault();
-    setError(undefined);
-    saveProject(service, name, { instructions, files: ready }).then(
-      () => {
-        announce(strings.saved);
-        closeDialog();
-      },
-      (failure: unknown) => setError(toErrorDetails(failure)),
-    );
+  const { error, isRunning, run } = useAction();
+  const knownNames = useProjectNames();
+  /** Name that another tab or device used meanwhile. */
+  const [foundName, setFoundName] = useState<string>();
+  const newName = text === name ? name : normalizeProjectName(text);
+  const isTaken = newName !== storedName && (newName === foundName || (newName !== name && knownNames.includes(newName)));
+  const save = async (): Promise<void> => {
+    const content = { instructions, files: ready };
+    if (newName === storedName) await saveProject(service, newName, content);
+    else {
+      await library.listAllIds();
+      const isTag = newName !== name && listTags(library.getSummaries(), []).includes(newName);
+      if (isTag || !(await renameProject(service, storedName, newName, content))) return setFoundName(newName);
+      setStoredName(newName);
+    }
+    if (newName !== name) await replaceTag(library, name, [newName]);
+    announce(strings.saved);
+    closeDialog();
+    if (newName === name) return;
+    onRename?.(newName);
+    if (route.at === 'new' && route.project === name) go({ at: 'new', project: newName });
   };
   const deleteThis = async (): Promise<void> => {
     if (!(await askConfirmation(strings.deleteQuestion(name), common.deleteThis))) return;
-    setError(undefined);
-    setIsDeleting(true);
-    try {
-      await deleteProject(service, name);
-      await removeTag(library, name);
-    } catch (failure) {
-      setIsDeleting(false);
-      return setError(toErrorDetails(failure));
-    }
+    const deleteAll = (): Promise<void> => deleteProject(service, storedName).then(() => replaceTag(library, name, []));
+    if (!(await run(deleteAll))) return;
     announce(common.isDeleted(name));
     closeDialog();
     if (route.at === 'new' && route.project === name) go({ at: 'new' });
   };
   return (
-    <form className="form" aria-busy={isDeleting} onSubmit={save}>
+    <form
+      className="form"
+      aria-busy={isRunning}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(save);
+      }}
+    >
+      <NameField value={text} onChange={setText} />
+      <p role="status">{isTaken && strings.nameTaken(newName)}</p>
       <InstructionsField value={instructions} onChange={setInstructions} />
       <div className="field">
         <h3>{strings.files}</h3>
@@ -271,11 +289,13 @@ function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
       <ErrorMessage error={error} />
       {dialog}
       <div className="row end">
-        <TextButton className="button danger" disabled={isDeleting} onClick={() => void deleteThis()}>
+        <TextButton className="button danger" disabled={isRunning} onClick={() => void deleteThis()}>
           {strings.deleteProject}
         </TextButton>
         <TextButton onClick={closeDialog}>{common.cancel}</TextButton>
-        <button {...{ type: 'submit', className: 'button primary', disabled: isBlocked || isDeleting }}>
+        <button
+          {...{ type: 'submit', className: 'button primary', disabled: isBlocked || isRunning || isTaken || newName === '' }}
+        >
           {common.savePreset}
         </button>
       </div>
@@ -283,12 +303,14 @@ function ProjectForm({ name, project, closeDialog }: ProjectFormProps) {
   );
 }
 
-/** Removes a tag from all chats, including those that are not listed here. Throws if a chat cannot be changed. */
-async function removeTag(library: Library, tag: string): Promise<void> {
+/** Replaces a tag of all chats, including those that are not listed here. Throws if a chat cannot be changed. */
+async function replaceTag(library: Library, tag: string, newTags: readonly string[]): Promise<void> {
   await library.listAllIds();
   for (const { id, tags = [] } of library.getSummaries()) {
     if (!tags.includes(tag)) continue;
-    const isDone = await library.updateListAttributes(id, { tags: tags.filter((each) => each !== tag) });
+    const isDone = await library.updateListAttributes(id, {
+      tags: [...new Set(tags.flatMap((each) => (each === tag ? newTags : each)))],
+    });
     if (!isDone) throw new Error('The chat cannot be loaded');
   }
 }

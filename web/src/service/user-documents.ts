@@ -11,6 +11,8 @@ export const documentChanges = new EventTarget();
 
 /** Age after which cached data is loaded again, because another device may have changed it. */
 const maxAgeMs = 60_000;
+/** Maximum number of listed documents. The service returns at most as many. */
+const maxListed = 1000;
 
 /** In-memory cache of one user's data. */
 class RecentData {
@@ -50,8 +52,10 @@ export async function listDocuments(service: Service, folder: DocumentFolder): P
   // Browsers report each request for a missing folder as an error. A bucket always exists.
   const folders = await getRecentData(service).get('', () => listItems(service, bucket));
   if (!folders.some(({ name }) => name === folder)) return [];
-  const items = await listItems(service, `${bucket}${folder}/`);
-  const names = items.filter(({ nodeType }) => nodeType === 'ITEM').map(({ name }) => String(name));
+  const path = `${bucket}${folder}/`;
+  // A document whose name contains a slash is in a subfolder.
+  const items = await listItems(service, `${path}?recursive=true&limit=${maxListed}`);
+  const names = items.map(({ url }) => decodeURIComponent(String(url).slice(path.length)));
   return names.sort((left, right) => left.localeCompare(right));
 }
 
@@ -79,16 +83,17 @@ export async function readRecentDocument(
   return names.includes(name) ? recent.get(`${folder}/${name}`, () => readDocument(service, folder, name)) : undefined;
 }
 
-/** Saves a document, and replaces one with the same name. Throws `ServiceError`. */
+/** Saves a document. Without `if-none-match` in the headers, replaces one with the same name. Throws `ServiceError`. */
 export async function saveDocument(
   service: Service,
   folder: DocumentFolder,
   document: JsonObject & { readonly name: string },
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const path = await getFolderPath(service, folder);
   const { name } = document;
   const body = { id: `${path}${name}`, folderId: path.slice(0, -1), ...document };
-  await service.send(`v1/${path}${encodeURIComponent(name)}`, { method: 'PUT', body });
+  await service.send(`v1/${path}${encodeURIComponent(name)}`, { method: 'PUT', body, headers });
   const recent = getRecentData(service);
   recent.delete('');
   recent.delete(folder);
@@ -99,6 +104,18 @@ export async function saveDocument(
 /** Throws `ServiceError`. */
 export async function deleteDocument(service: Service, folder: DocumentFolder, name: string): Promise<void> {
   await service.send(`v1/${await getFolderPath(service, folder)}${encodeURIComponent(name)}`, { method: 'DELETE' });
+  forget(service, folder, name);
+}
+
+/** Gives a document another name. Throws `ServiceError`, also if a document has that name. */
+export async function renameDocument(service: Service, folder: DocumentFolder, name: string, newName: string): Promise<void> {
+  const path = await getFolderPath(service, folder);
+  const [sourceUrl, destinationUrl] = [name, newName].map((each) => `${path}${encodeURIComponent(each)}`);
+  await service.send('v1/ops/resource/move', { method: 'POST', body: { sourceUrl, destinationUrl } });
+  forget(service, folder, name);
+}
+
+function forget(service: Service, folder: DocumentFolder, name: string): void {
   const recent = getRecentData(service);
   for (const key of ['', folder, `${folder}/${name}`]) recent.delete(key);
   documentChanges.dispatchEvent(new Event(folder));

@@ -7,6 +7,7 @@ export const projectsGerman: ProjectsStrings = {
   createdWithChat: 'Es wird mit seinem ersten Gespräch angelegt.',
   projectExists: (project) =>
     `Das Projekt „${project}“ gibt es schon. „Gespräch beginnen“ öffnet es, mit seinen eigenen Anweisungen und Dateien.`,
+  nameTaken: (project) => `Das Projekt „${project}“ gibt es schon. Wähle einen anderen Namen.`,
   name: 'Name',
   startProject: 'Gespräch beginnen',
   addProject: 'Hinzufügen',

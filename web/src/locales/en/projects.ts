@@ -5,6 +5,7 @@ export const projectsEnglish = {
   createdWithChat: 'It is created with its first chat.',
   projectExists: (project: string) =>
     `The project “${project}” exists already. “Start a chat” opens it, with its own instructions and files.`,
+  nameTaken: (project: string) => `The project “${project}” exists already. Choose another name.`,
   name: 'Name',
   startProject: 'Start a chat',
   addProject: 'Add',

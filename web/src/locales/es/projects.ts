@@ -7,6 +7,7 @@ export const projectsSpanish: ProjectsStrings = {
   createdWithChat: 'Se crea con su primera conversación.',
   projectExists: (project) =>
     `El proyecto «${project}» ya existe. «Empezar una conversación» lo abre, con sus propias instrucciones y archivos.`,
+  nameTaken: (project) => `El proyecto «${project}» ya existe. Elige otro nombre.`,
   name: 'Nombre',
   startProject: 'Empezar una conversación',
   addProject: 'Añadir',

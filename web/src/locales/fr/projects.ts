@@ -7,6 +7,7 @@ export const projectsFrench: ProjectsStrings = {
   createdWithChat: 'Il est créé avec sa première conversation.',
   projectExists: (project) =>
     `Le projet « ${project} » existe déjà. « Commencer une conversation » l’ouvre, avec ses propres instructions et fichiers.`,
+  nameTaken: (project) => `Le projet « ${project} » existe déjà. Choisissez un autre nom.`,
   name: 'Nom',
   startProject: 'Commencer une conversation',
   addProject: 'Ajouter',
