@@ -116,6 +116,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
       ['userName sw "find-" and externalId ne "X-1"', ['find-bob', 'find-é%_']],
       ['userName gt "find-a" and userName lt "find-c"', ['Find-Ada', 'find-bob']],
       ['active eq false and userName sw "find"', ['find-bob']],
+      ['active eq "constructor"', none],
       [`meta.lastModified ge "${startedAt}" and userName sw "find-"`, all],
       ['meta.created lt "2020-01-01T00:00:00Z"', none],
       ['emails[type eq "work"].value eq "bob@work.example"', ['find-bob']],

@@ -64,8 +64,9 @@ function toComparison(column: Column, op: ScimComparison, value: string | number
   const { name, type, isNullable = false } = column;
   const ref = sql.ref(name);
   if (type === 'boolean') {
-    const expectedValue = { true: 1, false: 0 }[String(value).toLowerCase()];
-    return op === 'eq' && expectedValue !== undefined ? sql<SqlBool>`(${ref} = ${expectedValue})` : never;
+    const expected = String(value).toLowerCase();
+    if (op !== 'eq' || (expected !== 'true' && expected !== 'false')) return never;
+    return sql<SqlBool>`(${ref} = ${expected === 'true' ? 1 : 0})`;
   }
   if (typeof value !== 'string') return never;
   if (type === 'time') {
