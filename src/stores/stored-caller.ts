@@ -1,10 +1,23 @@
 import { isJsonObject, toObject, tryParseJson } from '#base/json/json.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, HeldRights, type Permission, permissions, type RightsChange } from '#domain/callers/held-rights.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 
-/** Serializes a caller without its report callback. */
+/** Report about a per-request key for the process that issued it: the usage of a call, or a change of the rights of the key. */
+export interface KeyReport {
+  readonly usage: readonly ModelUsage[];
+  readonly rights?: RightsChange;
+}
+
+/** Applies a report to the caller of a key. Has no effect if the key is revoked. */
+export async function applyReport(caller: Caller | undefined, { usage, rights }: KeyReport): Promise<void> {
+  await caller?.chain?.report(usage);
+  if (rights !== undefined) await caller?.chain?.rights.change(rights);
+}
+
+/** Serializes a caller without its callbacks. */
 export function serializeCaller({ subject, project, roles, chain, userKey, configuredKey }: Caller): string {
   const { files = [], assistantFiles = [], received = [], granted = [] } = chain?.rights ?? {};
   const rights = {
@@ -18,8 +31,13 @@ export function serializeCaller({ subject, project, roles, chain, userKey, confi
   return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...configured, ...inherited });
 }
 
+interface CallerCallbacks {
+  readonly report: Chain['report'];
+  readonly onRightsChange: (change: RightsChange) => Promise<void>;
+}
+
 /** Restores a caller. Returns undefined for text that `serializeCaller` does not produce. */
-export function parseCaller(text: string, report: Chain['report']): Caller | undefined {
+export function parseCaller(text: string, { report, onRightsChange }: CallerCallbacks): Caller | undefined {
   const stored = tryParseJson(text);
   if (!isJsonObject(stored)) return undefined;
   const { subject, project, roles, path, files, assistantFiles = [] } = stored;
@@ -29,6 +47,7 @@ export function parseCaller(text: string, report: Chain['report']): Caller | und
     ...{ files, assistantFiles },
     ...{ received: toGrants(stored.received), granted: toGrants(stored.granted) },
   });
+  rights.onChange(onRightsChange);
   const tags = isTags(stored.tags) && { tags: stored.tags };
   const isPrivate = stored.isPrivate === true && { isPrivate: true };
   const chain = { path, rights, claims: toClaims(stored.claims), report, ...tags, ...isPrivate };

@@ -2,11 +2,10 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts'
 import type { Clock } from '#base/time/clock.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { RightsChange } from '#domain/callers/held-rights.ts';
 import { type PerRequestKeys, toKeyDigest } from '#domain/callers/per-request-keys.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { toModelUsages } from '#domain/usage/usage.ts';
-import { parseCaller, serializeCaller, toRightsChange } from '../stored-caller.ts';
+import { applyReport, type KeyReport, parseCaller, serializeCaller, toRightsChange } from '../stored-caller.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** Time until the keys of a crashed node expire (docs/write-an-application.md, Per-request keys). */
@@ -46,7 +45,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     this.#deps = deps;
     this.#lifetimeMs = lifetimeMs;
     this.#hash = toHashKey(link.node);
-    this.#reports = new KeyReports({ ...deps, deliver: (digest, report) => this.#onReport(digest, report) });
+    this.#reports = new KeyReports({ ...deps, deliver: (digest, report) => applyReport(this.#ownCallers.get(digest), report) });
     this.#renewal = setInterval(() => this.#renew(), lifetimeMs / renewalsPerLifetime).unref();
     link.onReady(this.#hash, () => this.#replaceAll());
   }
@@ -83,9 +82,11 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     const digest = toKeyDigest(key);
     if (node === link.node) return this.#ownCallers.get(digest);
     const stored = await link.run((redis) => redis.hget(toHashKey(node), digest));
-    const caller = stored === null ? undefined : parseCaller(stored, (usage) => this.#reports.sendUsage({ node, digest }, usage));
-    caller?.chain?.rights.onChange((change) => this.#reports.sendRights({ node, digest }, change));
-    return caller;
+    if (stored === null) return undefined;
+    return parseCaller(stored, {
+      report: (usage) => this.#reports.sendUsage({ node, digest }, usage),
+      onRightsChange: (rights) => this.#reports.send({ node, digest }, { usage: [], rights }),
+    });
   }
 
   /** Revokes the keys of this node on all nodes. */
@@ -95,13 +96,6 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     await this.#tryOrMarkOutdated('per-request keys could not be revoked', () =>
       this.#deps.link.run((redis) => redis.del(this.#hash)),
     );
-  }
-
-  /** Applies a report from another node about a key of this node. */
-  async #onReport(digest: string, { usage, rights }: KeyReport): Promise<void> {
-    const chain = this.#ownCallers.get(digest)?.chain;
-    await chain?.report(usage);
-    if (rights !== undefined) await chain?.rights.change(rights);
   }
 
   /** Updates the stored rights of a key, unless the key is revoked. */
@@ -161,12 +155,6 @@ function toHashKey(node: string): string {
 
 const answerTimeoutMs = 2_000;
 
-/** Report about a key for the node that issued it: the usage of a call and changes of its rights. */
-interface KeyReport {
-  readonly usage: readonly ModelUsage[];
-  readonly rights?: RightsChange;
-}
-
 /** A key of another node. */
 interface RemoteKey {
   readonly node: string;
@@ -178,8 +166,8 @@ interface KeyReportsDeps {
   readonly clock: Clock;
   /** Called with reports that were lost. */
   readonly reportError: (message: string, error: unknown) => void;
-  /** Called with a report from another node about a key of this node. Acknowledged when the promise resolves. */
-  readonly deliver: (digest: string, report: KeyReport) => void | Promise<void>;
+  /** Called with a report from another node about a key of this node. The report is acknowledged when the promise resolves. */
+  readonly deliver: (digest: string, report: KeyReport) => Promise<void>;
 }
 
 /** Sends reports about keys to the nodes that issued them, and waits until the receiving node acknowledges them. */
@@ -196,17 +184,13 @@ class KeyReports {
 
   /** Resolves when the other node has acknowledged the report, or when the report is lost. */
   async sendUsage(key: RemoteKey, usage: readonly ModelUsage[]): Promise<void> {
-    await this.#send(key, { usage }).catch((error) =>
+    await this.send(key, { usage }).catch((error) =>
       this.#deps.reportError('the usage of a call could not be reported to the node that issued its key', error),
     );
   }
 
-  /** Resolves when the change is in effect. Rejects with `StoreError`. */
-  sendRights(key: RemoteKey, rights: RightsChange): Promise<void> {
-    return this.#send(key, { usage: [], rights });
-  }
-
-  async #send(key: RemoteKey, report: KeyReport): Promise<void> {
+  /** Resolves when the other node has applied the report. Rejects with `StoreError`. */
+  async send(key: RemoteKey, report: KeyReport): Promise<void> {
     this.#sent += 1;
     const id = this.#sent;
     const answered = new Promise<void>((resolve) => this.#pendingAcknowledgements.set(id, resolve));

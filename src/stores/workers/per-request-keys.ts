@@ -1,19 +1,15 @@
 import type { RequestChannel } from '#base/net/request-channel.ts';
-import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { RightsChange } from '#domain/callers/held-rights.ts';
 import { type PerRequestKeys, toKeyDigest } from '#domain/callers/per-request-keys.ts';
 import { StoreError, throwStoreError } from '#domain/store-error.ts';
-import { parseCaller, serializeCaller } from '../stored-caller.ts';
+import { applyReport, type KeyReport, parseCaller, serializeCaller } from '../stored-caller.ts';
 
 /** Keys contain no dots, because text with three parts between dots is treated as a token. */
 const keyForm = /^parley-w(\d{1,9})-[\w-]{22,86}$/;
 
-/** Report about a key for the worker that issued it. */
-export interface KeyReport {
+/** Report about the key with this digest. */
+interface SentKeyReport extends KeyReport {
   readonly digest: string;
-  readonly usage: readonly ModelUsage[];
-  readonly rights?: RightsChange;
 }
 
 export interface WorkerKeysDeps {
@@ -57,13 +53,13 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
     if (worker === this.#deps.worker) return this.#callers.get(digest);
     const stored = await this.#request(worker, 'keys.find', digest);
     if (typeof stored !== 'string') return undefined;
-    const caller = parseCaller(stored, (usage) =>
-      this.#sendReport(worker, { digest, usage }).catch((error) =>
-        this.#deps.reportError('the usage of a call could not be reported to the worker that issued its key', error),
-      ),
-    );
-    caller?.chain?.rights.onChange((rights) => this.#sendReport(worker, { digest, usage: [], rights }));
-    return caller;
+    return parseCaller(stored, {
+      report: (usage) =>
+        this.#sendReport(worker, { digest, usage }).catch((error) =>
+          this.#deps.reportError('the usage of a call could not be reported to the worker that issued its key', error),
+        ),
+      onRightsChange: (rights) => this.#sendReport(worker, { digest, usage: [], rights }),
+    });
   }
 
   /** Returns a caller of this worker for another worker. */
@@ -73,14 +69,12 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
   };
 
   /** Applies a report of another worker about a key of this worker. */
-  readonly onReport = async ({ digest, usage, rights }: KeyReport): Promise<true> => {
-    const chain = this.#callers.get(digest)?.chain;
-    await chain?.report(usage);
-    if (rights !== undefined) await chain?.rights.change(rights);
+  readonly onReport = async ({ digest, ...report }: SentKeyReport): Promise<true> => {
+    await applyReport(this.#callers.get(digest), report);
     return true;
   };
 
-  async #sendReport(worker: number, report: KeyReport): Promise<void> {
+  async #sendReport(worker: number, report: SentKeyReport): Promise<void> {
     if ((await this.#request(worker, 'keys.report', report)) !== true)
       throw new StoreError('the worker that issued the key has ended');
   }
