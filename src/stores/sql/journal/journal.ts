@@ -22,7 +22,7 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import { parseRecord, parseTextList, stringifyRecord } from '../engine/stored-values.ts';
 import type { AuditRow, Schema, UsageRow } from '../schema.ts';
 import { KeyUses } from './key-uses.ts';
-import { openRecordDays, type RecordDays, type RecordSegment, toDayNumber } from './record-days.ts';
+import { openRecordDays, type RecordDays, type RecordSegment, type TimeRange, toDayNumber } from './record-days.ts';
 import { filterNames, filters } from './usage-report.ts';
 import { UsageSums } from './usage-sums.ts';
 
@@ -70,8 +70,8 @@ export class SqlJournal implements Journal, RecordUpkeep {
   }
 
   appendUsage(records: readonly UsageRecord[]): Promise<void> {
-    return this.#append(records, async (step) => {
-      const rows = this.#usageDays.selectRetained(step.map(toUsageRow));
+    return this.#append(records, async (batch) => {
+      const rows = this.#usageDays.selectRetained(batch.map(toUsageRow));
       await this.#usageDays.insert(rows, (table, tableRows) =>
         this.#database.run((kysely) =>
           kysely.executeQuery(CompiledQuery.raw(this.#toUsageInsert(kysely, table, tableRows), tableRows.flatMap(Object.values))),
@@ -91,8 +91,8 @@ export class SqlJournal implements Journal, RecordUpkeep {
   }
 
   appendAudit(records: readonly AuditRecord[]): Promise<void> {
-    return this.#append(records, async (step) => {
-      const rows = this.#auditDays.selectRetained(toUniqueRows(step));
+    return this.#append(records, async (batch) => {
+      const rows = this.#auditDays.selectRetained(toUniqueRows(batch));
       const ratings = rows.filter(({ action }) => action === ratedAction);
       await this.#insertAudit(rows.filter(({ action }) => action !== ratedAction));
       if (ratings.length > 0) await this.#insertAudit(await this.#replaceRatings(ratings));
@@ -161,8 +161,8 @@ export class SqlJournal implements Journal, RecordUpkeep {
       const older = kysely
         .selectFrom(table as 'audit_records')
         .selectAll()
-        .where('at_ms', '>=', toBound(fromMs))
-        .where('at_ms', '<', toBound(toMs))
+        .where('at_ms', '>=', fromMs)
+        .where('at_ms', '<', toMs)
         .where(sql<boolean>`(at_ms, id) < (${before.atMs}, ${before.id})`);
       const matching = kind === undefined ? older : older.where(matchesKind(toStorable(kind)));
       return matching.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(remaining).execute();
@@ -192,7 +192,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
   /** Reads parts of the records, newest first, until it has `limit` rows. */
   #readNewest<Row>(
     days: RecordDays,
-    range: { readonly fromMs: number; readonly toMs: number },
+    range: TimeRange,
     {
       limit,
       readSegment,
@@ -212,7 +212,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
   }
 
   /** Inserts in batches, so that other statements can run in between. After a failure, all items may be appended again. */
-  async #append<Item>(items: readonly Item[], insert: (step: readonly Item[]) => Promise<unknown>): Promise<void> {
+  async #append<Item>(items: readonly Item[], insert: (batch: readonly Item[]) => Promise<unknown>): Promise<void> {
     for (const batch of splitIntoBatches(items, rowsPerStatement)) await insert(batch);
   }
 }
@@ -330,8 +330,8 @@ function listCalls(
   let calls = kysely
     .selectFrom(table as 'usage_records')
     .selectAll()
-    .where('at_ms', '>=', toBound(fromMs))
-    .where('at_ms', '<', toBound(toMs));
+    .where('at_ms', '>=', fromMs)
+    .where('at_ms', '<', toMs);
   if (before !== undefined) calls = calls.where(sql<boolean>`(at_ms, id) < (${before.atMs}, ${before.id})`);
   for (const name of filterNames) if (query[name] !== undefined) calls = calls.where(filters[name].record, '=', query[name]);
   if (id !== undefined) calls = calls.where('id', '=', id);

@@ -13,7 +13,7 @@ const daysPerSegment = 31;
 const lockPartitions = sql`select pg_advisory_xact_lock(8098276355)`;
 
 /** Milliseconds since the epoch. */
-interface TimeRange {
+export interface TimeRange {
   readonly fromMs: number;
   /** Exclusive end. */
   readonly toMs: number;
@@ -81,12 +81,12 @@ export abstract class RecordDays {
   }
 
   /**
-   * Returns the parts of the records in a range of time, newest first. Another process can drop a table at any time, so read the
-   * parts in the same snapshot or transaction.
+   * Returns the parts of the records in a range of time, newest first. All parts are within the range. Another process can drop a
+   * table at any time, so read the parts in the same snapshot or transaction.
    */
   abstract listSegments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]>;
 
-  /** Returns the time ranges that can be dropped, which end before `beforeDay`. */
+  /** Returns the time ranges that can be dropped, which end before `beforeDay`. The start of the first range may be infinite. */
   abstract listExpired(beforeDay: number): Promise<readonly RecordSegment[]>;
 
   /** Drops the tables of an expired range. */

@@ -89,12 +89,6 @@ export function needsRecords({ by, ...filter }: UsageQuery<UsageKey>): boolean {
   );
 }
 
-export const maxDateMs = 8.64e15;
-
-export function toStorableMs(ms: number): number {
-  return Math.max(0, Math.min(maxDateMs, ms));
-}
-
 type Row = UsageAmounts & Readonly<Record<string, unknown>>;
 
 interface GroupedQuery<Key extends UsageKey> {
@@ -120,11 +114,7 @@ export async function readSums<Key extends UsageKey>(
       ),
     ),
     ...records.map(({ table, fromMs, toMs }) =>
-      buildPart(
-        grouped,
-        'record',
-        sql`${sql.table(table)} where at_ms >= ${toStorableMs(fromMs)} and at_ms < ${toStorableMs(toMs)}`,
-      ),
+      buildPart(grouped, 'record', sql`${sql.table(table)} where at_ms >= ${fromMs} and at_ms < ${toMs}`),
     ),
   ];
   if (parts.length === 0) parts.push(buildPart(grouped, 'record', sql`usage_records where at_ms < 0`));
@@ -175,10 +165,6 @@ function buildPart(
 
 /** Returns null for records without a key or a tag. */
 function toKeyValue(key: UsageKey, value: unknown): unknown {
-  if (key === 'day') return toDay(Number(value));
+  if (key === 'day') return new Date(Number(value) * dayMs).toISOString().slice(0, 10);
   return value === '' && (key === 'keyId' || isTagKey(key)) ? null : value;
-}
-
-function toDay(days: number): string {
-  return new Date(days * dayMs).toISOString().slice(0, 10);
 }

@@ -3,18 +3,16 @@ import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { UsageKey, UsageQuery, UsageSum } from '#domain/usage/journal.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
-import { dayMs, type RecordDays, type RecordSegment, toDayNumber } from './record-days.ts';
+import { dayMs, type RecordDays, type RecordSegment, type TimeRange, toDayNumber } from './record-days.ts';
 import { sumLevels } from './record-tables.ts';
 import {
   amountNames,
   buildGroupings,
-  maxDateMs,
   needsRecords,
   type ReportPlan,
   readSums,
   recordAmounts,
   recordIsInner,
-  toStorableMs,
 } from './usage-report.ts';
 
 /** Number of records that one transaction adds to the sums, which takes less than a second. */
@@ -113,12 +111,11 @@ export class UsageSums {
 
   /** Commits the marks of days before their records are read, so that a node that stores a late record finds the mark. */
   async #insertMarks(days: readonly number[]): Promise<void> {
-    for (const step of splitIntoBatches(days, marksPerStatement)) {
-      const rows = step.map((day) => ({ period: day, until_ms: day * dayMs, is_complete: 0, is_stale: 0 }));
+    for (const batch of splitIntoBatches(days, marksPerStatement)) {
       await this.#database.run((kysely) =>
         kysely
           .insertInto('usage_sum_periods')
-          .values(rows.map((row) => ({ level: sumLevels.day, ...row })))
+          .values(batch.map((day) => ({ level: sumLevels.day, period: day, until_ms: day * dayMs, is_complete: 0, is_stale: 0 })))
           .onConflict((conflict) => conflict.doNothing())
           .execute(),
       );
@@ -126,13 +123,13 @@ export class UsageSums {
   }
 
   async #completeEmptyDays(days: readonly number[]): Promise<void> {
-    for (const step of splitIntoBatches(days, marksPerStatement)) {
+    for (const batch of splitIntoBatches(days, marksPerStatement)) {
       await this.#database.run((kysely) =>
         kysely
           .updateTable('usage_sum_periods')
           .set({ is_complete: 1 })
           .where('level', '=', sumLevels.day)
-          .where('period', 'in', step)
+          .where('period', 'in', batch)
           .where('is_stale', '=', 0)
           .execute(),
       );
@@ -162,7 +159,7 @@ export class UsageSums {
   }
 
   /** Returns the end of the time range whose records were added. */
-  async #addStep(transaction: Kysely<Schema>, day: number, { fromMs, toMs }: { fromMs: number; toMs: number }): Promise<number> {
+  async #addStep(transaction: Kysely<Schema>, day: number, { fromMs, toMs }: TimeRange): Promise<number> {
     let untilMs = toMs;
     for (const segment of await this.#days.listSegments(transaction, { fromMs, toMs })) {
       const { rows } = await sql<{ at_ms: number }>`select at_ms from ${sql.table(segment.table)}
@@ -263,13 +260,12 @@ export class UsageSums {
     const needsDays = query.keyId !== undefined || query.by.includes('keyId') || query.by.includes('day');
     const months = needsDays ? [] : periods.filter(isUsable).map(({ period }) => period);
     const otherDays = days.filter((day) => !months.includes(toMonth(day)));
-    const records: RecordSegment[] = [];
-    for (const gap of findGaps(query, days)) records.push(...(await this.#days.listSegments(kysely, gap)));
+    const records = await Array.fromAsync(findGaps(query, days), (gap) => this.#days.listSegments(kysely, gap));
     const sums = [
       { level: sumLevels.month, periods: months },
       { level: sumLevels.day, periods: otherDays },
     ];
-    return { sums: sums.filter((part) => part.periods.length > 0), records };
+    return { sums: sums.filter((part) => part.periods.length > 0), records: records.flat() };
   }
 }
 
@@ -283,11 +279,11 @@ function isCompleteMonth({ level, is_complete }: Period): boolean {
   return level === sumLevels.month && is_complete === 1;
 }
 
+/** Latest time that `Date` supports. */
+const maxDateMs = 8.64e15;
+
 /** Returns the marks of days and months that overlap the range. */
-async function readPeriods(
-  kysely: Kysely<Schema>,
-  { fromMs, toMs }: { fromMs: number; toMs: number },
-): Promise<readonly Period[]> {
+async function readPeriods(kysely: Kysely<Schema>, { fromMs, toMs }: TimeRange): Promise<readonly Period[]> {
   const [first, last] = [toDayNumber(Math.max(0, fromMs)), toDayNumber(Math.min(maxDateMs, toMs))];
   return kysely
     .selectFrom('usage_sum_periods')
@@ -304,16 +300,13 @@ async function readPeriods(
 /** Returns the time of the first record in a range of a table. */
 async function readFirst(kysely: Kysely<Schema>, { table, fromMs, toMs }: RecordSegment): Promise<number | undefined> {
   const { rows } = await sql<{ at: number | null }>`select min(at_ms) as at from ${sql.table(table)}
-    where at_ms >= ${toStorableMs(fromMs)} and at_ms < ${toStorableMs(toMs)}`.execute(kysely);
+    where at_ms >= ${fromMs} and at_ms < ${toMs}`.execute(kysely);
   return rows[0]?.at ?? undefined;
 }
 
 /** Returns the parts of the range that are not in the days. */
-function findGaps(
-  { fromMs, toMs }: { fromMs: number; toMs: number },
-  days: readonly number[],
-): readonly { fromMs: number; toMs: number }[] {
-  const gaps: { fromMs: number; toMs: number }[] = [];
+function findGaps({ fromMs, toMs }: TimeRange, days: readonly number[]): readonly TimeRange[] {
+  const gaps: TimeRange[] = [];
   let startMs = fromMs;
   for (const day of days.toSorted((left, right) => left - right)) {
     if (day * dayMs > startMs) gaps.push({ fromMs: startMs, toMs: day * dayMs });
@@ -341,9 +334,9 @@ async function dropSums(transaction: Kysely<Schema>, { level, period }: Pick<Per
 
 /** Removes the sums of a month, because a day of it changes. */
 async function dropMonth(transaction: Kysely<Schema>, period: number): Promise<void> {
-  const month = { level: sumLevels.month, period };
-  await transaction.deleteFrom('usage_sum_periods').where('level', '=', month.level).where('period', '=', period).execute();
-  await dropSums(transaction, month);
+  const { month: level } = sumLevels;
+  await transaction.deleteFrom('usage_sum_periods').where('level', '=', level).where('period', '=', period).execute();
+  await dropSums(transaction, { level, period });
 }
 
 const amountColumns = sql.join(amountNames.map((name) => sql.ref(name)));
