@@ -58,9 +58,6 @@ export interface ApplicationRow {
   readonly spelling: string | null;
 }
 
-/** An application as it is read. */
-export type SealedRow = Omit<ApplicationRow, 'version' | 'roles_etag'>;
-
 /** A former version, which is deleted with its application. */
 interface ApplicationVersionRow {
   readonly application: string;

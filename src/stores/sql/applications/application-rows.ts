@@ -1,16 +1,16 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { Seal } from '#base/secrets/seal.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ApplicationVersion, SharedQuery } from '#domain/deployments/application-store.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
-import { StoreError } from '#domain/store-error.ts';
-import type { ApplicationRow, Schema, SealedRow } from '../schema.ts';
+import type { ApplicationRow, Schema } from '../schema.ts';
 
-/** An application as it is written. The database sets its version. */
+/** Columns that reads return. */
+export type ReadRow = Omit<ApplicationRow, 'version' | 'roles_etag'>;
+/** Columns that a write sets. The database sets the version. */
 export type WrittenRow = Omit<ApplicationRow, 'version'>;
-export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
+export type EtagRow = Pick<ApplicationRow, 'id' | 'etag'>;
 /** Fields that a write does not change. */
 type UnchangedFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
@@ -18,13 +18,14 @@ const rowsPerStatement = 100;
 /** Maximum number of IDs in one query. All IDs that one application may name fit, each as written and in its decoded form. */
 const idsPerQuery = 1000;
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
+const readColumns = [...columns, 'sealed_entry'] as const;
 
 /** Finds one application. Its entry is null if its ETag equals `knownEtag`. */
 export function findRow(
   kysely: Kysely<Schema>,
   id: string,
   knownEtag: string | undefined,
-): Promise<(Omit<SealedRow, 'sealed_entry'> & { readonly sealed_entry: string | null }) | undefined> {
+): Promise<(Omit<ReadRow, 'sealed_entry'> & { readonly sealed_entry: string | null }) | undefined> {
   const entryIfNew = sql<string | null>`case when etag = ${knownEtag ?? ''} then null else sealed_entry end`;
   return kysely
     .selectFrom('applications')
@@ -35,21 +36,17 @@ export function findRow(
 }
 
 /** Returns several applications in no particular order. */
-export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly SealedRow[]> {
+export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly ReadRow[]> {
   const rows = await Array.fromAsync(splitIntoBatches(ids, rowsPerStatement), (batch) =>
-    kysely
-      .selectFrom('applications')
-      .select([...columns, 'sealed_entry'])
-      .where('id', 'in', batch)
-      .execute(),
+    kysely.selectFrom('applications').select(readColumns).where('id', 'in', batch).execute(),
   );
   return rows.flat();
 }
 
 /** Returns the ETags of several applications in no particular order. */
-export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly HeadRow[]> {
+export async function findEtags(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly EtagRow[]> {
   const rows = await Array.fromAsync(splitIntoBatches(ids, idsPerQuery), (batch) =>
-    selectHeads(kysely).where('id', 'in', batch).execute(),
+    selectEtags(kysely).where('id', 'in', batch).execute(),
   );
   return rows.flat();
 }
@@ -58,27 +55,27 @@ export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]):
 export function findAccessibleEtags(
   kysely: Kysely<Schema>,
   { subject, roles }: Pick<Caller, 'subject' | 'roles'>,
-): Promise<readonly HeadRow[]> {
+): Promise<readonly EtagRow[]> {
   const storable = roles.filter(isStorableKey);
   const idsOfUser = kysely.selectFrom('application_users').select('application').where('user_id', '=', subject);
   const idsOfRoles = kysely.selectFrom('application_roles').select('application').where('role', 'in', storable);
-  const heads = selectHeads(kysely)
+  const etags = selectEtags(kysely)
     .where('owner', '=', subject)
-    .union(selectHeads(kysely).where('id', 'in', idsOfUser));
-  const all = storable.length === 0 ? heads : heads.union(selectHeads(kysely).where('id', 'in', idsOfRoles));
+    .union(selectEtags(kysely).where('id', 'in', idsOfUser));
+  const all = storable.length === 0 ? etags : etags.union(selectEtags(kysely).where('id', 'in', idsOfRoles));
   return all.orderBy('id').execute();
 }
 
 /** Returns the ETags of the applications of one owner. */
-export function findOwnEtags(kysely: Kysely<Schema>, owner: string): Promise<readonly HeadRow[]> {
-  return selectHeads(kysely).where('owner', '=', owner).orderBy('id').execute();
+export function findOwnEtags(kysely: Kysely<Schema>, owner: string): Promise<readonly EtagRow[]> {
+  return selectEtags(kysely).where('owner', '=', owner).orderBy('id').execute();
 }
 
 /** Returns the ETags of shared applications with IDs greater than `after`. With `user`, only those that name this user. */
-export function findSharedEtags(kysely: Kysely<Schema>, { after, limit, user }: SharedQuery): Promise<readonly HeadRow[]> {
+export function findSharedEtags(kysely: Kysely<Schema>, { after, limit, user }: SharedQuery): Promise<readonly EtagRow[]> {
   const idsOfUsers = kysely.selectFrom('application_users').select('application');
   const named = user === undefined ? idsOfUsers : idsOfUsers.where('user_id', '=', user);
-  return selectHeads(kysely)
+  return selectEtags(kysely)
     .where(({ eb, or }) =>
       or([
         eb('id', 'in', named),
@@ -91,15 +88,15 @@ export function findSharedEtags(kysely: Kysely<Schema>, { after, limit, user }: 
     .execute();
 }
 
-function selectHeads(kysely: Kysely<Schema>): SelectQueryBuilder<Schema, 'applications', HeadRow> {
+function selectEtags(kysely: Kysely<Schema>): SelectQueryBuilder<Schema, 'applications', EtagRow> {
   return kysely.selectFrom('applications').select(['id', 'etag']);
 }
 
 /** Returns applications with IDs greater than `after` that an earlier version of Parley wrote without recording their roles. */
-export function findRowsWithUnrecordedRoles(kysely: Kysely<Schema>, after: string): Promise<readonly SealedRow[]> {
+export function findRowsWithUnrecordedRoles(kysely: Kysely<Schema>, after: string): Promise<readonly ReadRow[]> {
   return kysely
     .selectFrom('applications')
-    .select([...columns, 'sealed_entry'])
+    .select(readColumns)
     .where(sql<boolean>`roles_etag is distinct from etag`)
     .where('id', '>', after)
     .orderBy('id')
@@ -151,15 +148,6 @@ async function replaceRow(transaction: Kysely<Schema>, row: WrittenRow): Promise
     .where('id', '=', id)
     .returning(['owner', 'spelling', 'created_at_ms'])
     .executeTakeFirst();
-}
-
-/** Decrypts the settings of an application. Throws `StoreError`. */
-export function openEntry(seal: Seal, sealed: string, id: string): string {
-  try {
-    return seal.open(sealed, id);
-  } catch (cause) {
-    throw new StoreError('the settings of an application cannot be decrypted', { cause });
-  }
 }
 
 /** Retention limits per application. The limit that is reached first applies. */
@@ -215,19 +203,20 @@ export async function listVersions(kysely: Kysely<Schema>, id: string): Promise<
 }
 
 /** Returns the row of an application in one of its versions. */
-export async function findVersionRow(kysely: Kysely<Schema>, id: string, version: number): Promise<SealedRow | undefined> {
+export async function findVersionRow(kysely: Kysely<Schema>, id: string, version: number): Promise<ReadRow | undefined> {
   if (!Number.isInteger(version) || version < 1 || version > highestVersion) return undefined;
   return kysely
     .selectFrom('applications')
-    .select(['id', 'owner', 'spelling', 'sealed_entry', 'etag', 'created_at_ms', 'updated_at_ms'])
+    .select(readColumns)
     .where('id', '=', id)
     .where('version', '=', version)
     .unionAll(
       kysely
         .selectFrom('application_versions as former')
         .innerJoin('applications as now', 'now.id', 'former.application')
-        .select(['now.id', 'now.owner', 'now.spelling', 'former.sealed_entry', 'former.etag'])
-        .select(['now.created_at_ms', 'former.saved_at_ms as updated_at_ms'])
+        // In the order of `readColumns`.
+        .select(['now.id', 'now.owner', 'now.spelling', 'former.etag'])
+        .select(['now.created_at_ms', 'former.saved_at_ms as updated_at_ms', 'former.sealed_entry'])
         .where('former.application', '=', id)
         .where('former.version', '=', version),
     )

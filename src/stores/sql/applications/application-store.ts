@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
 import { type BoundedCache, type BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
-import { defaultJsonBounds, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
@@ -16,27 +15,24 @@ import type {
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreError } from '#domain/store-error.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import { requireStorable } from '../engine/stored-values.ts';
-import type { Schema, SealedRow } from '../schema.ts';
+import { openSealed, openSealedText, requireStorable } from '../engine/stored-values.ts';
+import type { Schema } from '../schema.ts';
 import {
+  type EtagRow,
   findAccessibleEtags,
-  findHeads,
+  findEtags,
   findOwnEtags,
   findRow,
   findRows,
   findRowsWithUnrecordedRoles,
   findSharedEtags,
   findVersionRow,
-  type HeadRow,
   listVersions,
   lockRow,
-  openEntry,
+  type ReadRow,
   type WrittenRow,
   writeRow,
 } from './application-rows.ts';
-
-/** Reads have wider bounds than writes, so that entries stored under older rules stay readable. */
-const storedBounds = { maxDepth: defaultJsonBounds.maxDepth, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
 
 /** Applications of users, one row each with a sealed entry. Unchanged applications are decrypted once and cached. */
 export class SqlApplicationStore implements ApplicationStore {
@@ -62,7 +58,7 @@ export class SqlApplicationStore implements ApplicationStore {
 
   findAll(ids: readonly string[]): Promise<readonly StoredApplication[]> {
     const storable = ids.filter(isStorableKey);
-    return this.#listCached((kysely) => findHeads(kysely, storable));
+    return this.#listCached((kysely) => findEtags(kysely, storable));
   }
 
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {
@@ -88,7 +84,7 @@ export class SqlApplicationStore implements ApplicationStore {
     const { from, to } = move;
     if (!isStorableKey(from)) return 'absent';
     requireStorable(to);
-    const reseal = (sealed: string): string => this.#seal.seal(openEntry(this.#seal, sealed, from), to);
+    const reseal = (sealed: string): string => this.#seal.seal(openSealedText(this.#seal, sealed, from), to);
     return this.#database.transact((transaction) => moveRows(transaction, move, reseal));
   }
 
@@ -134,33 +130,33 @@ export class SqlApplicationStore implements ApplicationStore {
     return row && this.#toApplication(row);
   }
 
-  #listCached(find: (kysely: Kysely<Schema>) => Promise<readonly HeadRow[]>): Promise<readonly StoredApplication[]> {
+  #listCached(find: (kysely: Kysely<Schema>) => Promise<readonly EtagRow[]>): Promise<readonly StoredApplication[]> {
     return this.#database.run(async (kysely) => {
-      const headRows = await find(kysely);
+      const etagRows = await find(kysely);
       const byId = new Map<string, StoredApplication>();
-      for (const { id, etag } of headRows) {
+      for (const { id, etag } of etagRows) {
         const cached = this.#cache.find(id)?.application;
         if (cached?.etag === etag) byId.set(id, cached);
       }
-      const missingIds = headRows.filter(({ id }) => !byId.has(id)).map(({ id }) => id);
+      const missingIds = etagRows.filter(({ id }) => !byId.has(id)).map(({ id }) => id);
       for (const row of await findRows(kysely, missingIds)) byId.set(row.id, this.#cacheRow(row));
-      return headRows.flatMap(({ id }) => byId.get(id) ?? []);
+      return etagRows.flatMap(({ id }) => byId.get(id) ?? []);
     });
   }
 
   /** Records the roles and users of applications that an earlier version wrote. Applications that cannot be opened are skipped. */
   async #recordMissingRoles(): Promise<void> {
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const previousId: string = after;
-      const rows = await this.#database.run((kysely) => findRowsWithUnrecordedRoles(kysely, previousId));
-      after = rows.at(-1)?.id;
-      if (rows.length === 0) return;
+    for (let after = ''; ; ) {
+      const rows = await this.#database.run((kysely) => findRowsWithUnrecordedRoles(kysely, after));
+      const last = rows.at(-1);
+      if (last === undefined) return;
       const opened = rows.flatMap((row) => this.#tryToOpen(row));
       await this.#database.transact((transaction) => recordRoles(transaction, opened));
+      after = last.id;
     }
   }
 
-  #tryToOpen(row: SealedRow): readonly StoredApplication[] {
+  #tryToOpen(row: ReadRow): readonly StoredApplication[] {
     try {
       return [this.#toApplication(row)];
     } catch (error) {
@@ -169,20 +165,20 @@ export class SqlApplicationStore implements ApplicationStore {
     }
   }
 
-  #cacheRow(row: SealedRow): StoredApplication {
+  #cacheRow(row: ReadRow): StoredApplication {
     const application = this.#toApplication(row);
     this.#cache.set(application.id, { application, chars: row.sealed_entry.length });
     return application;
   }
 
-  #toApplication({ id, owner, spelling, sealed_entry, etag, created_at_ms, updated_at_ms }: SealedRow): StoredApplication {
-    const entry = parseJson(openEntry(this.#seal, sealed_entry, id), storedBounds) as ApplicationEntry;
+  #toApplication({ id, owner, spelling, sealed_entry, etag, created_at_ms, updated_at_ms }: ReadRow): StoredApplication {
+    const entry = openSealed<ApplicationEntry>(this.#seal, sealed_entry, id);
     const ids = spelling === null ? { id } : { id, spelling };
     return { ...ids, owner, entry, etag, createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
   }
 }
 
-/** Opens a text that is sealed for one ID and seals it for another. */
+/** Opens a text that is sealed for the old ID, and seals it for the new one. */
 type Reseal = (sealed: string) => string;
 
 /** Moves all rows of an application in one transaction. */

@@ -8,8 +8,13 @@ const storedBounds = { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY,
 
 /** Decrypts a JSON value that was sealed for this context. Throws `StoreError` if it cannot be decrypted. */
 export function openSealed<Value>(seal: Seal, sealed: string, context: string): Value {
+  return parseJson(openSealedText(seal, sealed, context), storedBounds) as Value;
+}
+
+/** Decrypts a text that was sealed for this context. Throws `StoreError` if it cannot be decrypted. */
+export function openSealedText(seal: Seal, sealed: string, context: string): string {
   try {
-    return parseJson(seal.open(sealed, context), storedBounds) as Value;
+    return seal.open(sealed, context);
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause;
     throw new StoreError('stored data cannot be decrypted', { cause });
