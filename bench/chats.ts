@@ -78,7 +78,7 @@ async function measureStore(): Promise<void> {
     const after = { shelf: 0, updatedAtMs: head.updatedAtMs - 3_600_000 * (countChats(subject) / 2), id: '' };
     await measure(`first page of '${subject}'`, () => store.list(subject, first), 100);
     await measure(`page in the middle of '${subject}'`, () => store.list(subject, { ...first, after }), 100);
-    await measure(`changes of '${subject}'`, () => store.changes(subject, 0, 100), 100);
+    await measure(`changes of '${subject}'`, () => store.readChanges(subject, 0, 100), 100);
     await measure(`read one of '${subject}'`, (at) => store.readChat({ subject, id: toChatId(at % perUser) }, 0), 100);
   }
   const last = listed.chats - 1;

@@ -211,8 +211,8 @@ describe('a node that cannot read the keys', () => {
     await using cluster = await startKeysCluster('SQLite');
     let isUnavailable = false;
     const { store, blockedUsers } = createKeyStores(cluster.database);
-    const changes = store.changes.bind(store);
-    store.changes = async (since) => {
+    const changes = store.readUpdates.bind(store);
+    store.readUpdates = async (since) => {
       if (isUnavailable) throw createStoreError('it is away');
       return changes(since);
     };
@@ -243,8 +243,8 @@ describe('a node that cannot read the blocked users', () => {
     await using cluster = await startKeysCluster('SQLite');
     let isUnavailable = true;
     const { store, blockedUsers } = createKeyStores(cluster.database);
-    const changes = blockedUsers.changes.bind(blockedUsers);
-    blockedUsers.changes = async (since) => {
+    const changes = blockedUsers.readUpdates.bind(blockedUsers);
+    blockedUsers.readUpdates = async (since) => {
       if (isUnavailable) throw createStoreError('it is away');
       return changes(since);
     };

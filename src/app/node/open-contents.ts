@@ -109,7 +109,7 @@ export function openSweeper({ store, index, leases, isShared, ownsContents }: Sw
   const owner = randomUUID();
   const isDue = async (nowMs: number, beforeMs: number): Promise<boolean> => {
     if (!(await ownsContents())) return false;
-    const claimedAtMs = await claimLocation(store, { database: await index.databaseName(), nowMs });
+    const claimedAtMs = await claimLocation(store, { database: await index.readDatabaseName(), nowMs });
     if (claimedAtMs === undefined) deps.reportError(foreignContentsMessage, undefined);
     // Skips a location that was claimed recently. Nodes of another database may use it, and their operator has a day to react to
     // the warning.

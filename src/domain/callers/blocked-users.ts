@@ -35,7 +35,7 @@ export interface BlockedUserStore {
   /** Returns one page, latest first. */
   list(page: BlockedUserPage): Promise<readonly BlockedUser[]>;
   /** Returns all blocked users, or no users if the revision is still `since`. */
-  changes(since: number): Promise<BlockedUserUpdates>;
+  readUpdates(since: number): Promise<BlockedUserUpdates>;
 }
 
 /** Returns the error for a request, or for a call in progress, of a blocked user. */

@@ -49,7 +49,7 @@ export interface Rotation extends Pick<StoredKey, 'digest' | 'prefix'> {
 }
 
 /** Changes since a revision. `deleted` contains IDs. */
-export interface KeyChanges {
+export interface KeyUpdates {
   readonly revision: number;
   readonly keys: readonly StoredKey[];
   readonly deleted: readonly string[];
@@ -68,7 +68,7 @@ export interface KeyStore {
   rotate(ref: KeyRef, rotation: Rotation): Promise<StoredKey | undefined>;
   delete(ref: KeyRef, nowMs: number): Promise<boolean>;
   /** Returns one page of keys for administrators, latest first. Includes expired keys. */
-  page(page: KeyPage): Promise<readonly StoredKey[]>;
+  listPage(page: KeyPage): Promise<readonly StoredKey[]>;
   /** Deletes the key of any user. Returns the user, or undefined if the key does not exist. */
   revoke(id: string, nowMs: number): Promise<string | undefined>;
   /** Applies the token of a new sign-in to the owner's keys, except to keys with a newer token. */
@@ -76,5 +76,5 @@ export interface KeyStore {
   /** Records when keys were last used, by ID. Does not create a revision. */
   recordUses(uses: ReadonlyMap<string, number>): Promise<void>;
   /** Returns the changes after revision `since`, or all keys if it is -1. Deletions are included only for a few minutes. */
-  changes(since: number): Promise<KeyChanges>;
+  readUpdates(since: number): Promise<KeyUpdates>;
 }

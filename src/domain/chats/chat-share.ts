@@ -54,7 +54,7 @@ export interface ShareStore {
   /** Returns `changed` if the chat changed after the snapshot was created. */
   share(chatRef: ChatRef, share: NewShare, bounds: ShareBounds): Promise<'shared' | 'changed' | 'full'>;
   /** Returns the shares of a user, latest first. */
-  shares(subject: string, nowMs: number): Promise<readonly ChatShare[]>;
+  listShares(subject: string, nowMs: number): Promise<readonly ChatShare[]>;
   revoke(subject: string, id: string, nowMs: number): Promise<boolean>;
   openShare(tokenHash: string, nowMs: number): Promise<OpenedShare | undefined>;
 }

@@ -105,9 +105,9 @@ export interface ChatStore {
    */
   search(subject: string, query: ChatSearchQuery): Promise<ChatListPage>;
   /** Returns the latest revision of the user's chats, or 0 before the first. */
-  revision(subject: string): Promise<number>;
+  readRevision(subject: string): Promise<number>;
   /** Returns changes after revision `since`, in the order of revisions. */
-  changes(subject: string, since: number, limit: number): Promise<ChatChanges>;
+  readChanges(subject: string, since: number, limit: number): Promise<ChatChanges>;
   /** Returns the chat with the turns after revision `since`, in the order in which they were created. */
   readChat(chatRef: ChatRef, since: number): Promise<StoredChat | undefined>;
   write(chatRef: ChatRef, change: ChatChange, options: ChatBounds & { condition: WriteCondition }): Promise<ChatWriteOutcome>;

@@ -47,9 +47,9 @@ export interface ConversationStore {
   findItem(ref: ConversationRef, item: string): Promise<JsonObject | undefined>;
   deleteItem(ref: ConversationRef, item: string): Promise<boolean>;
   /** Returns one page. `unknown` names the item of the query that does not exist. */
-  page(ref: ConversationRef, query: ItemQuery): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined>;
+  readPage(ref: ConversationRef, query: ItemQuery): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined>;
   /** Returns all items, earliest first. */
-  all(ref: ConversationRef): Promise<readonly JsonObject[] | undefined>;
+  readAll(ref: ConversationRef): Promise<readonly JsonObject[] | undefined>;
   /**
    * Locks the conversation for this run and returns all items, earliest first. Returns `locked` if a run of a live node holds
    * the lock.

@@ -67,7 +67,7 @@ export class BlockedUsers {
   }
 
   async #read(): Promise<void> {
-    const { revision, users, provisioned = [] } = await this.#store.changes(this.#revision);
+    const { revision, users, provisioned = [] } = await this.#store.readUpdates(this.#revision);
     this.#revision = revision;
     if (users === undefined) return;
     this.#users = new Set(users);

@@ -18,7 +18,7 @@ const keyCaller = { userKey: { id: 'one', version: 1, deployments: null } };
 function openKeys() {
   const storeState = { keys: [stored] as StoredKey[], revision: 1, failing: 0 };
   const store = {
-    changes: async (since: number) => {
+    readUpdates: async (since: number) => {
       if (storeState.failing > 0) {
         storeState.failing -= 1;
         throw new Error('unavailable');

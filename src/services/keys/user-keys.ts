@@ -122,7 +122,7 @@ export class UserKeys {
     }
     const startedAtMs = clock.nowMs();
     const since = this.#isStale() ? -1 : this.#revision;
-    const { revision, keys, deleted } = await store.changes(since);
+    const { revision, keys, deleted } = await store.readUpdates(since);
     if (revision < since) {
       // The database was restored from a backup.
       this.#revision = -1;

@@ -105,7 +105,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
 
   async #readConversation({ call }: Target, id: string): Promise<EarlierTurns> {
     if (!mayUseRecord(call.caller, id)) throw toConversationNotFoundError(id);
-    const earlier = await this.#deps.conversations.all({ id, subject: call.caller.subject });
+    const earlier = await this.#deps.conversations.readAll({ id, subject: call.caller.subject });
     if (earlier === undefined) throw toConversationNotFoundError(id);
     return { earlierItems: earlier };
   }

@@ -33,7 +33,7 @@ export class DiskBlobStore implements BlobStore {
       await withStoreError(handle.sync());
       await withStoreError(handle.close());
       await withStoreError(rename(part, path));
-      await withStoreError(this.#sync());
+      await withStoreError(this.#syncFolder());
     } catch (error) {
       await closeAndRemove(handle, [part, path]);
       throw error;
@@ -59,7 +59,7 @@ export class DiskBlobStore implements BlobStore {
   }
 
   /** A new file name is durable only after its folder is synced. Windows does this automatically and cannot open folders. */
-  async #sync(): Promise<void> {
+  async #syncFolder(): Promise<void> {
     if (process.platform === 'win32') return;
     const folder = await open(this.#folder, 'r');
     await folder.sync().finally(() => folder.close());

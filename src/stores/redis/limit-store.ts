@@ -51,7 +51,7 @@ export class RedisLimitStore implements LimitStore {
     const end = (ids: readonly string[]): Promise<unknown> => link.run((redis) => redis.hdel(leasesKey, ...ids));
     this.#lease = new LimitLease({ node: link.node, clock, leaseMs, renew, end });
     // If this fails, the next connection tries again.
-    link.onReady(leasesKey, () => void this.#lease.end().catch(() => undefined));
+    link.onReady(leasesKey, () => void this.#lease.endAbandoned().catch(() => undefined));
   }
 
   async reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): Promise<ReserveOutcome> {
@@ -196,7 +196,7 @@ class LimitLease {
   }
 
   /** Ends the abandoned leases. */
-  async end(): Promise<void> {
+  async endAbandoned(): Promise<void> {
     const ids = [...this.#abandoned];
     if (ids.length === 0) return;
     await this.#deps.end(ids);

@@ -23,7 +23,7 @@ const toDelayMs = (times: number): number => Math.min(minRetryMs * 2 ** (times -
 /** Starts to connect. Connections that close are opened again, with delays of at most 2 s. */
 export function openConnections(options: RedisConnectionOptions): RedisConnections {
   if (options.kind !== 'cluster')
-    return { commands: new TimedRedis(toServer(options)), subscriber: new TimedRedis(toServer(options)) };
+    return { commands: new TimedRedis(toServerOptions(options)), subscriber: new TimedRedis(toServerOptions(options)) };
   const commands = new TimedCluster(options);
   return { commands, subscriber: openClusterSubscriber(commands, options) };
 }
@@ -45,12 +45,12 @@ function toCommonOptions({ username, password, tls }: RedisConnectionOptions) {
   } satisfies SupportedOptions;
 }
 
-function toServer(options: RedisConnectionOptions): SupportedOptions {
+function toServerOptions(options: RedisConnectionOptions): SupportedOptions {
   const { kind, hosts, db, tls, sentinel } = options;
   const [first] = hosts;
   return {
     ...toCommonOptions(options),
-    ...(kind === 'sentinel' ? toSentinel(hosts, sentinel, tls) : first),
+    ...(kind === 'sentinel' ? toSentinelOptions(hosts, sentinel, tls) : first),
     ...(tls && kind === 'server' && { tls: { ...tls, ...(isIP(first.host) === 0 && { servername: first.host }) } }),
     db,
     enableOfflineQueue: false,
@@ -58,7 +58,7 @@ function toServer(options: RedisConnectionOptions): SupportedOptions {
   };
 }
 
-function toSentinel(
+function toSentinelOptions(
   hosts: readonly RedisHost[],
   { name, username, password }: NonNullable<RedisConnectionOptions['sentinel']> = { name: '' },
   tls: RedisConnectionOptions['tls'],

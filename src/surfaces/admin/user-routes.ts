@@ -72,7 +72,7 @@ async function listKeys({ store, configuredKeys }: AdminUserDeps, query: Query):
     const nextToken = `${configuredTokenPrefix}${Buffer.from(String(last.id)).toString('base64url')}`;
     return { object: 'list', data: page, nextToken };
   }
-  const items = await store.page({ owner: readText(query, 'user'), beforeMs, beforeId, limit: remaining + 1 });
+  const items = await store.listPage({ owner: readText(query, 'user'), beforeMs, beforeId, limit: remaining + 1 });
   const toCursor = ({ createdAtMs: atMs, id }: StoredKey) => ({ atMs, id });
   const userPage = toPage(items, remaining, {
     toCursor,

@@ -52,7 +52,7 @@ async function list(deps: ChatRoutesDeps, request: FastifyRequest, { raw }: Fast
   const searchWords = readWords(query);
   const excerpts = readFlag(query, 'excerpts');
   // Reads the revision before the list, so that a client that follows changes from this revision misses no change in between.
-  const revision = await deps.chats.revision(subject);
+  const revision = await deps.chats.readRevision(subject);
   const page = await (searchWords === undefined
     ? deps.chats.list(subject, listQuery)
     : deps.chats.search(subject, { ...listQuery, words: searchWords, excerpts, signal: createDisconnectSignal(raw) }));
@@ -71,7 +71,7 @@ async function listChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promi
   const subject = await identifySubject(deps, request);
   const query = request.query as Query;
   const since = readInteger(query, 'since') ?? 0;
-  const { changes, revision, hasMore, isGap } = await deps.chats.changes(subject, since, readLimit(query, pageLimit));
+  const { changes, revision, hasMore, isGap } = await deps.chats.readChanges(subject, since, readLimit(query, pageLimit));
   return { object: 'list', data: changes.map(toHeadItem), revision, hasMore, reset: isGap };
 }
 

@@ -104,7 +104,7 @@ async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promis
 
 async function list(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const subject = await identifySharer(deps, request);
-  return { object: 'list', data: (await deps.shares.shares(subject, deps.clock.epochMs())).map(toShareItem) };
+  return { object: 'list', data: (await deps.shares.listShares(subject, deps.clock.epochMs())).map(toShareItem) };
 }
 
 async function revoke(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -50,7 +50,7 @@ describeOnEach('chats', (node) => {
     expect(outcomes.sort()).toEqual(['condition_failed', 'written']);
     const many = Array.from({ length: 20 }, (_, nth) => (nth % 2 === 0 ? here() : there()));
     await Promise.all(many.map((store, nth) => store.write({ ...reference, id: `c${nth}` }, change(), always)));
-    const { changes, revision } = await here().changes(reference.subject, 2, 100);
+    const { changes, revision } = await here().readChanges(reference.subject, 2, 100);
     expect(changes.map((each) => each.revision)).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 3));
     expect(revision).toBe(22);
   });
@@ -60,15 +60,15 @@ describeOnEach('chats', (node) => {
     for (const id of ['a', 'b', 'c']) await here().write({ subject, id }, change(), always);
     expect(await there().delete({ subject, id: 'a' }, { etag: '7' }, nowMs)).toBe('condition_failed');
     expect(await there().delete({ subject, id: 'a' }, { etag: '1' }, nowMs)).toBe('deleted');
-    const first = await here().changes(subject, 0, 2);
+    const first = await here().readChanges(subject, 0, 2);
     expect([first.changes.map(({ id }) => id), first.hasMore, first.revision]).toEqual([['b', 'c'], true, 3]);
     const rest = { changes: [{ id: 'a', revision: 4, deleted: true }], hasMore: false, revision: 4, isGap: false };
-    expect(await here().changes(subject, 3, 2)).toEqual(rest);
+    expect(await here().readChanges(subject, 3, 2)).toEqual(rest);
     await there().delete({ subject, id: 'b' }, undefined, nowMs + 91 * 24 * 3_600_000);
-    expect(await here().changes(subject, 3, 10)).toMatchObject({ isGap: true });
-    expect((await here().changes(subject, 4, 10)).changes).toMatchObject([{ id: 'b', deleted: true }]);
+    expect(await here().readChanges(subject, 3, 10)).toMatchObject({ isGap: true });
+    expect((await here().readChanges(subject, 4, 10)).changes).toMatchObject([{ id: 'b', deleted: true }]);
     await there().deleteAll(subject);
-    expect(await here().changes(subject, 5, 10)).toEqual({ changes: [], revision: 6, hasMore: false, isGap: true });
+    expect(await here().readChanges(subject, 5, 10)).toEqual({ changes: [], revision: 6, hasMore: false, isGap: true });
     expect(await here().list(subject, { limit: 10, archived: false, after: undefined })).toMatchObject({ chats: [] });
   });
 

@@ -40,7 +40,7 @@ describeOnEach('conversations', (node) => {
     await here().add(created, ['a', 'b', 'c'].map(item));
     expect(await there().append(created, ['d', 'e'].map(item))).toEqual({});
     const page = async (query: Partial<ItemQuery>) => {
-      const found = await there().page(created, { limit: 2, order: 'asc', ...query });
+      const found = await there().readPage(created, { limit: 2, order: 'asc', ...query });
       return found !== undefined && 'items' in found ? [found.items.map(({ id }) => id).join(''), found.hasMore] : found;
     };
     expect(await page({})).toEqual(['ab', true]);
@@ -56,7 +56,7 @@ describeOnEach('conversations', (node) => {
     expect(await here().deleteItem(created, 'c')).toBe(true);
     expect(await here().deleteItem(created, 'c')).toBe(false);
     expect(await page({ limit: 10 })).toEqual(['abde', false]);
-    expect(await there().page({ ...created, subject: 'other' }, { limit: 2, order: 'asc' })).toBeUndefined();
+    expect(await there().readPage({ ...created, subject: 'other' }, { limit: 2, order: 'asc' })).toBeUndefined();
   });
 
   it('contain each item ID once', async () => {
@@ -67,7 +67,7 @@ describeOnEach('conversations', (node) => {
     expect(await there().append({ ...created, subject: 'other' }, ['b'].map(item))).toBeUndefined();
     const many = Array.from({ length: 20 }, (_, nth) => [item(`${nth}`), item(`${nth} too`)]);
     await Promise.all(many.map((items, nth) => (nth % 2 === 0 ? here() : there()).append(created, items)));
-    const all = await here().page(created, { limit: 100, order: 'asc' });
+    const all = await here().readPage(created, { limit: 100, order: 'asc' });
     expect(all).toMatchObject({ hasMore: false, items: { length: 41 } });
   });
 
@@ -124,7 +124,7 @@ describeOnEach('conversations', (node) => {
       const appends = both.flatMap((created) => ['a', 'b'].map((id) => there().append(created, [item(id)])));
       expect(await Promise.all(ends)).toEqual([true, true]);
       expect(await Promise.all(appends)).toEqual([{}, {}, {}, {}]);
-      for (const created of both) expect((await here().all(created))?.length).toBe(3);
+      for (const created of both) expect((await here().readAll(created))?.length).toBe(3);
     }
   });
 
@@ -150,7 +150,7 @@ describeOnEach('conversations', (node) => {
     await quick.runs.renewLease('quick', nowMs + 10);
     expect(await there().begin(created, { run: 'resp_quick', node: 'quick' }, nowMs)).toEqual([item('a')]);
     expect(await end()).toBe(true);
-    expect(await there().all(created)).toEqual([item('a')]);
+    expect(await there().readAll(created)).toEqual([item('a')]);
     expect(await there().begin(created, { run: 'resp_3', node: 'quick' }, nowMs)).toBe('locked');
   });
 });

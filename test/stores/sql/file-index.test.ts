@@ -175,7 +175,7 @@ describeOnEach('file index', (node) => {
   });
 
   it('has a database name that is the same on every node', async () => {
-    const [name, other] = await Promise.all(indexes().map((each) => each.databaseName()));
+    const [name, other] = await Promise.all(indexes().map((each) => each.readDatabaseName()));
     expect(name).toMatch(/^[\da-f-]{32,36}$/);
     expect(other).toBe(name);
   });

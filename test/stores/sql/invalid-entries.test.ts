@@ -53,7 +53,7 @@ describeOnEach('invalid stored entry', (node) => {
     for (const id of [bad, good]) await store.add(createKey(id, owner), 10);
     await node.database.run((kysely) => kysely.updateTable('api_keys').set(fields).where('id', '=', bad).execute());
     expect((await store.list(owner)).map(({ id }) => id)).toEqual([good]);
-    const { keys, deleted } = await store.changes(0);
+    const { keys, deleted } = await store.readUpdates(0);
     expect([keys.some(({ id }) => id === good), keys.some(({ id }) => id === bad), deleted.includes(bad)]).toEqual([
       true,
       false,

@@ -133,7 +133,7 @@ describeOnEach('queries', (node) => {
       await new SqlFileIndex(database).find('bucket', 'path');
       await new SqlFileIndex(database).findAll([{ bucket: 'bucket', path: 'path' }]);
       await keys.list('ada');
-      await keys.changes(5);
+      await keys.readUpdates(5);
       await keys.recordUses(new Map([['key', 1]]));
       await new SqlBlockedUserStore(database).list({ beforeMs: 9, beforeUser: '', limit: 10 });
       await responses.find(ref, nowMs);

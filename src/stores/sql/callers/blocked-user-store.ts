@@ -59,7 +59,7 @@ export class SqlBlockedUserStore implements BlockedUserStore {
   }
 
   /** Reads the revision first, so that a write in between is read again. */
-  changes(since: number): Promise<BlockedUserUpdates> {
+  readUpdates(since: number): Promise<BlockedUserUpdates> {
     return this.#database.run(async (kysely) => {
       const { users_revision: revision } = await kysely
         .selectFrom('api_key_changes')

@@ -5,7 +5,7 @@ import { isStorableKey } from '#base/text/storable-key.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { NewKey } from '#contract/key-requests.ts';
 import { compileShape } from '#contract/schemas/compile-shape.ts';
-import type { KeyChanges, KeyPage, KeyRef, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
+import type { KeyPage, KeyRef, KeyStore, KeyUpdates, Rotation, StoredKey } from '#domain/callers/key-store.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { parseTextList, type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
@@ -116,7 +116,7 @@ export class SqlKeyStore implements KeyStore {
     });
   }
 
-  async page({ owner, beforeMs, beforeId, limit }: KeyPage): Promise<readonly StoredKey[]> {
+  async listPage({ owner, beforeMs, beforeId, limit }: KeyPage): Promise<readonly StoredKey[]> {
     if (owner !== undefined && !isStorableKey(owner)) return [];
     const rows = await this.#database.run((kysely) =>
       kysely
@@ -167,7 +167,7 @@ export class SqlKeyStore implements KeyStore {
   }
 
   /** Reads the revision first, so that changes in between are returned now and again with the next call. */
-  changes(since: number): Promise<KeyChanges> {
+  readUpdates(since: number): Promise<KeyUpdates> {
     return this.#database.run(async (kysely) => {
       const { revision } = await kysely.selectFrom('api_key_changes').select('revision').executeTakeFirstOrThrow();
       if (revision === since) return { revision, keys: [], deleted: [] };

@@ -31,7 +31,7 @@ interface SearchRun {
 }
 
 /** A part of a list in its order. */
-interface Step {
+interface ListPart {
   readonly rows: readonly SearchRow[];
   readonly isLast: boolean;
 }
@@ -112,7 +112,7 @@ export class ChatSearch {
     const chats: ChatHead[] = [];
     let { after } = run.query;
     let readBytes = 0;
-    for await (const { rows, isLast } of this.#steps(run)) {
+    for await (const { rows, isLast } of this.#readParts(run)) {
       for (const group of groupRows(rows, run.texts)) {
         signal?.throwIfAborted();
         const groupBytes = group.isCached ? 0 : group.bytes;
@@ -128,7 +128,7 @@ export class ChatSearch {
   }
 
   /** Yields the list of a user in parts. Uses the cached list with later changes if possible. */
-  async *#steps(run: SearchRun): AsyncGenerator<Step> {
+  async *#readParts(run: SearchRun): AsyncGenerator<ListPart> {
     const { subject, query, texts } = run;
     const { database } = this.#deps;
     const { archived } = query;
@@ -155,7 +155,7 @@ export class ChatSearch {
     { subject, query: { archived }, texts }: SearchRun,
     owner: ChatOwnerRow | undefined,
   ): Promise<readonly SearchRow[] | undefined> {
-    const listing = texts.listing(archived);
+    const listing = texts.getListing(archived);
     // Chats that were deleted without a remaining row cannot be detected.
     if (listing === undefined || owner === undefined || owner.forgotten_revision > listing.revision) return undefined;
     const { revision } = owner;

@@ -75,11 +75,11 @@ export class SqlChatStore implements ChatStore {
     return this.#search.find(subject, query);
   }
 
-  async revision(subject: string): Promise<number> {
+  async readRevision(subject: string): Promise<number> {
     return (await this.#database.run((kysely) => findOwner(kysely, subject)))?.revision ?? 0;
   }
 
-  async changes(subject: string, since: number, limit: number): Promise<ChatChanges> {
+  async readChanges(subject: string, since: number, limit: number): Promise<ChatChanges> {
     return this.#database.run(async (kysely) => {
       // The order matters: a change between the two reads is reported with the next changes.
       const owner = await findOwner(kysely, subject);

@@ -31,7 +31,11 @@ it('ChatTexts drops the texts of chats that are no longer listed', () => {
   const texts = new ChatTexts(1_000_000);
   for (const id of ['a', 'b']) texts.set(id, text(1, 10));
   texts.setListing(false, { revision: 2, rows: [row('a', 1), row('b', 1)] });
-  expect([texts.listing(false)?.revision, texts.listing(false)?.rows.length, texts.listing(true)]).toEqual([2, 2, undefined]);
+  expect([texts.getListing(false)?.revision, texts.getListing(false)?.rows.length, texts.getListing(true)]).toEqual([
+    2,
+    2,
+    undefined,
+  ]);
   const { bytes } = texts;
   texts.setListing(false, { revision: 3, rows: [row('a', 1)] });
   expect([texts.find(row('a', 1)) !== undefined, texts.find(row('b', 1))]).toEqual([true, undefined]);

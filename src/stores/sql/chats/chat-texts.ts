@@ -64,7 +64,7 @@ export class ChatTexts {
   }
 
   /** Returns the stored list of the user's chats. */
-  listing(archived: boolean): ChatListing | undefined {
+  getListing(archived: boolean): ChatListing | undefined {
     return this.#listings.get(archived);
   }
 
@@ -124,7 +124,7 @@ export async function readChatTexts(
     chats.map(({ id, sealed_head }) => {
       const fields = openHeadFields(seal, { subject, id, sealed_head });
       const turnTexts = (turnsByChat.get(id) ?? []).flatMap((turn) => listTurnTexts(openTurn(seal, turn)));
-      const text = [toListedText(fields), ...turnTexts].join('\n').toLowerCase();
+      const text = [toHeadText(fields), ...turnTexts].join('\n').toLowerCase();
       return [id, { revision: revisions.get(id) ?? 0, fields, text }];
     }),
   );
@@ -147,7 +147,7 @@ export async function findInLargeChat(
   );
   if (chat === undefined) return undefined;
   const fields = openHeadFields(seal, { subject, id, ...chat });
-  let missing = await selectMissing(words, toListedText(fields));
+  let missing = await selectMissing(words, toHeadText(fields));
   for (let after = ''; missing.length > 0; ) {
     const turns = await database.run((kysely) =>
       selectTurns(kysely, subject, [id]).where('id', '>', after).orderBy('id').limit(turnsPerQuery).execute(),
@@ -160,7 +160,7 @@ export async function findInLargeChat(
 }
 
 /** Returns the title and the tags. */
-function toListedText({ title = '', tags = [] }: JsonObject): string {
+function toHeadText({ title = '', tags = [] }: JsonObject): string {
   return [title, ...(tags as readonly string[])].join('\n');
 }
 

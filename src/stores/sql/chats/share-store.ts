@@ -60,7 +60,7 @@ export class SqlShareStore implements ShareStore {
     });
   }
 
-  async shares(subject: string, nowMs: number): Promise<readonly ChatShare[]> {
+  async listShares(subject: string, nowMs: number): Promise<readonly ChatShare[]> {
     const rows = await this.#database.run((kysely) =>
       kysely
         .selectFrom('chat_shares')

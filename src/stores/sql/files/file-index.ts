@@ -65,7 +65,7 @@ export class SqlFileIndex implements FileIndex {
       const existing = await findFile(transaction, bucket, path);
       await dropExpired(transaction, bucket, nowMs);
       const otherReservations = await readReserved(transaction, bucket, { except: blob, nowMs });
-      const replaced = countReplaced(otherReservations, path, existing?.contentLength ?? 0);
+      const replaced = countReplacedBytes(otherReservations, path, existing?.contentLength ?? 0);
       const usedTotal = usedBytes + otherReservations.bytes;
       if (usedTotal + Math.max(bytes - replaced, 0) > maxBucketBytes) return { outcome: 'over_quota', usedBytes: usedTotal };
       const row = { blob, bucket, path, reserved_bytes: bytes, replaced_bytes: replaced, until_ms: untilMs };
@@ -152,7 +152,7 @@ export class SqlFileIndex implements FileIndex {
   }
 
   /** Returns a name that no other database has, except copies of this one. */
-  async databaseName(): Promise<string> {
+  async readDatabaseName(): Promise<string> {
     const { name } = await this.#database.run((kysely) =>
       kysely.selectFrom('database_name').select('name').executeTakeFirstOrThrow(),
     );
@@ -273,6 +273,6 @@ async function dropExpired(transaction: Kysely<Schema>, bucket: string, nowMs: n
 }
 
 /** Returns the bytes that an upload frees by replacing the file. Only the first of several uploads may count them. */
-function countReplaced({ rows }: ReservedSpace, path: string, existingBytes: number): number {
+function countReplacedBytes({ rows }: ReservedSpace, path: string, existingBytes: number): number {
   return rows.some((row) => row.path === path && row.replaced_bytes > 0) ? 0 : existingBytes;
 }

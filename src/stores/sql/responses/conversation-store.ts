@@ -109,7 +109,7 @@ export class SqlConversationStore implements ConversationStore {
     });
   }
 
-  async page(
+  async readPage(
     ref: ConversationRef,
     { limit, order, after, before }: ItemQuery,
   ): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined> {
@@ -127,7 +127,7 @@ export class SqlConversationStore implements ConversationStore {
     });
   }
 
-  async all(ref: ConversationRef): Promise<readonly JsonObject[] | undefined> {
+  async readAll(ref: ConversationRef): Promise<readonly JsonObject[] | undefined> {
     if (!isStorableKey(ref.id)) return undefined;
     return this.#database.run(async (kysely) =>
       (await findRow(kysely, ref)) === undefined ? undefined : this.#all(kysely, ref.id),

@@ -82,7 +82,7 @@ async function listItems(deps: ConversationRoutesDeps, request: FastifyRequest):
   const location = await resolveLocation(deps, request);
   const include = readInclude(query);
   for (let itemQuery = readItemQuery(query); ; ) {
-    const page = await deps.conversations.page(location, itemQuery);
+    const page = await deps.conversations.readPage(location, itemQuery);
     if (page === undefined) throw createNotStoredError('conversation', location.id);
     if ('unknown' in page) throw createUnknownItemError(page.unknown);
     const items = page.items.filter((item) => isVisibleItem(item, include));
