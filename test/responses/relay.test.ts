@@ -269,6 +269,20 @@ describe('Responses client of an upstream with the Responses API', () => {
     expect(rest.at(-1)).toBe('data: [DONE]');
   });
 
+  it.each([{ store: false }, { store: true }])('receives the code of a failed response in a stream (%j)', async (fields) => {
+    const failed = { ...head, status: 'failed', error: { code: 'insufficient_quota', message: 'Nothing is left.' } };
+    const events = createStream([message]).slice(0, 5);
+    native.script(piecesReply(toBytes([...events, { type: 'response.failed', response: failed } as never])));
+    const { status, text } = await post(service, { ...request, ...fields, stream: true });
+    const codes = ['error', 'response.failed'].map((type) => {
+      const data = text.split(`event: ${type}\ndata: `)[1]?.split('\n', 1)[0] ?? '';
+      const { code, error, response } = JSON.parse(data);
+      return response === undefined ? [code, error.code] : response.error.code;
+    });
+    expect([status, codes]).toEqual([200, [['insufficient_quota', 'insufficient_quota'], 'insufficient_quota']]);
+    service.forgetFailures();
+  });
+
   it('receives the parts that arrived in the final response if the reply is aborted', async () => {
     const toStarted = createStream([reasoning, message, call]).slice(0, -3);
     native.script(async (exchange: UpstreamExchange) => {

@@ -8,6 +8,7 @@ import type { ResponseEvent, UnnumberedEvent } from '#contract/responses/events.
 import type { ResponseError, ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isFunctionTool, isMcpTool, isNamespaceTool, type ResponsesTool } from '#contract/responses/tools.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { ResponseResult } from '#services/responses/response-storage.ts';
 import type { AllowedCalls } from './translation/offered-tools.ts';
 import { RelayedReplyReader } from './translation/relayed-reply-reader.ts';
@@ -278,15 +279,24 @@ function toVisibleTool(tool: ResponsesTool): JsonObject {
   return { ...visibleTool };
 }
 
+/** Returns the code of a failed response of an upstream if clients know it. Other APIs replace this code. */
+export function findUpstreamCode({ cause }: ParleyError): string | undefined {
+  return cause instanceof UpstreamError && cause.isFailedResponse && isKnownCode(cause.code) ? cause.code : undefined;
+}
+
 /** Returns the event for an error. Its `error` field has the fields of the error body. */
 export function toErrorEvent(error: ParleyError): UnnumberedEvent {
-  const { type, message, param, code, display_message } = toErrorBody(error).error;
+  const { type, message, param, code: ownCode, display_message } = toErrorBody(error).error;
+  const code = findUpstreamCode(error) ?? ownCode;
   const details = { type, message, param, code, ...(display_message !== undefined && { display_message }) };
   return { type: 'error', code, message, param, error: details };
 }
 
-export function toResponseError({ status, publicCode, message }: ParleyError): ResponseError {
-  return { code: isKnownCode(publicCode) ? publicCode : getErrorCode(status), message };
+/** Returns the `error` field of a failed response. */
+export function toResponseError(error: ParleyError): ResponseError {
+  const { status, publicCode, message } = error;
+  const code = findUpstreamCode(error) ?? publicCode;
+  return { code: isKnownCode(code) ? code : getErrorCode(status), message };
 }
 
 function getErrorCode(status: number): string {

@@ -5,14 +5,12 @@ import { toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { toSessionId } from '#contract/chat/session-id.ts';
-import { isKnownCode } from '#contract/errors/error-conditions.ts';
 import { createHttpRejection, ParleyError } from '#contract/errors/errors.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { Compaction } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Calls, ReplySink, Target } from '#domain/call.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
-import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { noStorage, type OpenedResponse, type ResponseStorage } from '#services/responses/response-storage.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
@@ -26,17 +24,15 @@ import { serveCalls } from '../http/serve-raw.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
 import { listResponsesBases } from './openapi.ts';
 import { buildHeaders, createStreamedReply, JsonResponse, toBytes } from './response-reply.ts';
-import type { ResponseRun } from './response-run.ts';
+import { findUpstreamCode, type ResponseRun } from './response-run.ts';
 import type { Thoughts } from './translation/sealed-thoughts.ts';
 
-/** Keeps the known codes of failed responses of an upstream, which Parley replaces elsewhere. */
 const responsesErrorDialect: ErrorDialect = {
   ...modelErrorDialect,
   toErrorBody(error, requestId) {
     const body = modelErrorDialect.toErrorBody(error, requestId) as { readonly error: object };
-    const { cause } = error;
-    const keepsCode = cause instanceof UpstreamError && cause.isFailedResponse && isKnownCode(cause.code);
-    return keepsCode ? { error: { ...body.error, code: cause.code } } : body;
+    const code = findUpstreamCode(error);
+    return code === undefined ? body : { error: { ...body.error, code } };
   },
 };
 
