@@ -56,8 +56,10 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
       const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuotaHeaders, ...sent, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
-    const attempted = native?.translationError === undefined ? target : preferRelaying(native, target);
-    return failover(deps, { target: attempted, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest }, sink);
+    const attempts = { target, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest };
+    if (native?.translationError === undefined) return failover(deps, attempts, sink);
+    const capableUpstreams = target.deployment.upstreams.filter((upstream) => isRelayed(native, upstream));
+    return failover(deps, { ...attempts, capableUpstreams }, sink);
   };
 }
 
@@ -86,16 +88,6 @@ function toSupported(
 /** Returns whether the upstream receives the request in the client's dialect. */
 function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean {
   return native?.dialect === 'messages' ? speaksMessages(upstream) : native !== undefined && speaksResponses(upstream);
-}
-
-/** Moves upstreams that would reject the translated request to later tiers. */
-function preferRelaying(native: NativeRequest, target: Target): Target {
-  const { deployment } = target;
-  const laterBy = 1 + Math.max(...deployment.upstreams.map(({ tier }) => tier));
-  const upstreams = deployment.upstreams.map((upstream) =>
-    isRelayed(native, upstream) ? upstream : { ...upstream, tier: upstream.tier + laterBy },
-  );
-  return { ...target, deployment: { ...deployment, upstreams } };
 }
 
 interface HeaderContext {

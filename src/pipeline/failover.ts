@@ -31,6 +31,11 @@ export interface FailoverDeps {
 export interface Attempts<Item> {
   readonly target: Pick<Target, 'call' | 'deployment' | 'snapshot'>;
   readonly affinity?: string | undefined;
+  /**
+   * Upstreams that can answer the request. An upstream outside this list would reject it, and is called only after all upstreams of
+   * the list are paused or have failed. Undefined means that every upstream can answer it.
+   */
+  readonly capableUpstreams?: readonly Upstream[];
   /** Whether the request can be sent again. Undefined means that it always can. */
   readonly mayRepeat?: () => boolean;
   /** Account that counts the attempts. A failure after a rejected inner call does not count against the upstream. */
@@ -47,7 +52,8 @@ export interface Attempts<Item> {
  */
 export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>): Handle {
   const run = new Failover(deps, attempts, sink);
-  if (deps.loadBalancer.queue.hasWaiting(attempts.target.deployment.id)) run.wait(attempts);
+  const isSelective = attempts.capableUpstreams !== undefined;
+  if (deps.loadBalancer.queue.hasWaiting(attempts.target.deployment.id, isSelective)) run.wait(attempts);
   else run.next(attempts);
   return run;
 }
@@ -120,6 +126,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     const call: WaitingCall = {
       caller: caller.subject,
       isBatch: isBatchCaller(snapshot.configuration.roles, caller.roles),
+      isSelective: attempts.capableUpstreams !== undefined,
       start: () => {
         const hasStarted = this.#tryNext(attempts);
         if (hasStarted) end();
@@ -146,19 +153,22 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
 
   /**
    * Calls the next upstream, or fails. An upstream that has already failed is called again only after a delay. Returns false if every
-   * upstream is full.
+   * upstream that can answer is full.
    */
   #tryNext(attempts: Attempts<Item>): boolean {
-    const { loadBalancer, clock } = this.#deps;
-    const { affinity, target } = attempts;
-    const { deployment } = target;
-    const mayTry = this.#tries < deployment.maxAttempts;
-    const triedIds = this.#triedIds;
-    const upstream = mayTry && loadBalancer.pick(deployment.upstreams, { triedIds, affinity, nowMs: clock.nowMs(), call: this });
+    const upstream = this.#tries < attempts.target.deployment.maxAttempts ? this.#pick(attempts) : undefined;
     if (upstream === 'full') return false;
-    if (!upstream) this.#giveUp(attempts);
+    if (upstream === undefined) this.#giveUp(attempts);
     else this.#callUpstream(attempts, upstream);
     return true;
+  }
+
+  #pick({ affinity, target, capableUpstreams }: Attempts<Item>): Upstream | 'full' | undefined {
+    const { loadBalancer, clock } = this.#deps;
+    const options = { triedIds: this.#triedIds, affinity, nowMs: clock.nowMs() };
+    const capable = capableUpstreams && loadBalancer.pick(capableUpstreams, options);
+    if (capable === 'full' || (capable !== undefined && !this.#triedIds.has(capable.id))) return capable;
+    return loadBalancer.pick(target.deployment.upstreams, { ...options, call: this });
   }
 
   #callUpstream(attempts: Attempts<Item>, upstream: Upstream): void {

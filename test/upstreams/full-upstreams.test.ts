@@ -33,6 +33,7 @@ beforeAll(async () => {
         ],
       },
       single: { upstreams: [{ endpoint, maxParallel: 1 }], maxRetryAttempts: 1 },
+      mixed: { upstreams: [{ endpoint, api: 'responses', maxParallel: 1 }, { endpoint: spare.endpoint }] },
     },
     keys: {
       [callerKey]: { project: 'eve' },
@@ -138,6 +139,22 @@ describe('maxParallel of an upstream', () => {
     expect(spare.requests).toHaveLength(1);
     answer(held[0] as UpstreamExchange);
     await first;
+  });
+
+  it('holds a request that the other upstreams would reject, but no other request', async () => {
+    const body = { model: 'mixed', input: 'Hi', tools: [{ type: 'web_search' }], tool_choice: 'required' };
+    const sendHosted = (key: string) => service.sendRequest({ path: '/v1/responses', headers: withKey(key), body });
+    const completeResponse = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', output: [] };
+    const first = sendHosted('ada');
+    await waitFor(() => held.length === 1);
+    const [second, third] = [sendHosted('ada'), sendHosted('bob')];
+    await waitForWaiting('mixed', 2);
+    expect((await send('mixed', 'ada')).status).toBe(200);
+    for (let ended = 0; ended < 3; ended += 1) {
+      await waitFor(() => held.length === ended + 1);
+      await jsonReply(completeResponse)(held[ended] as UpstreamExchange);
+    }
+    expect((await Promise.all([first, second, third])).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
   it('rejects all waiting calls with the error of the upstream’s rate limit, once it applies', async () => {

@@ -12,12 +12,15 @@ function startQueue({ maxWaiting = 100, maxWaitMs = 60_000, maxParallel = 1 } = 
   } as unknown as Deployment;
   const log: string[] = [];
   let capacity = 0;
-  const add = (name: string, isBatch = false): WaitingCall => {
+  /** Whether the upstreams that can answer selective calls are full. */
+  let isFullForSelective = false;
+  const add = (name: string, { isBatch = false, isSelective = false } = {}): WaitingCall => {
     const call: WaitingCall = {
       caller: name.slice(0, 1),
       isBatch,
+      isSelective,
       start() {
-        if (capacity === 0) return false;
+        if (capacity === 0 || (isSelective && isFullForSelective)) return false;
         capacity -= 1;
         log.push(name);
         return true;
@@ -27,8 +30,9 @@ function startQueue({ maxWaiting = 100, maxWaitMs = 60_000, maxParallel = 1 } = 
     queue.add(deployment, call);
     return call;
   };
-  const startNext = (count: number): string[] => {
+  const startNext = (count: number, isFullForSelectiveCalls = false): string[] => {
     capacity = count;
+    isFullForSelective = isFullForSelectiveCalls;
     queue.startNext('gpt');
     return log.splice(0);
   };
@@ -46,9 +50,9 @@ describe('UpstreamQueue', () => {
 
   it('starts batch calls after all interactive calls', () => {
     const { add, startNext } = startQueue();
-    add('a1', true);
+    add('a1', { isBatch: true });
     add('b1');
-    add('c1', true);
+    add('c1', { isBatch: true });
     add('b2');
     expect(startNext(9)).toEqual(['b1', 'b2', 'a1', 'c1']);
   });
@@ -66,10 +70,10 @@ describe('UpstreamQueue', () => {
   it('replaces batch calls first, and never an interactive call by a batch call', () => {
     const { add, log } = startQueue({ maxWaiting: 2 });
     add('a1');
-    add('b1', true);
+    add('b1', { isBatch: true });
     add('a2');
     expect(log.splice(0)).toEqual(['b1 overloaded 1']);
-    expect(() => add('b2', true)).toThrow('busy');
+    expect(() => add('b2', { isBatch: true })).toThrow('busy');
   });
 
   it('rejects every call if no call may wait', () => {
@@ -95,6 +99,20 @@ describe('UpstreamQueue', () => {
     queue.remove(deployment, first);
     expect([...queue.sizes()]).toEqual([{ deployment: 'gpt', size: 1 }]);
     expect(startNext(9)).toEqual(['a2']);
-    expect(queue.hasWaiting('gpt')).toBe(false);
+    expect(queue.hasWaiting('gpt', true)).toBe(false);
+  });
+
+  it('holds calls that only some upstreams can answer, without holding other calls', () => {
+    const { queue, add, startNext } = startQueue();
+    const selective = { isSelective: true };
+    add('a1', selective);
+    expect([queue.hasWaiting('gpt', true), queue.hasWaiting('gpt', false)]).toEqual([true, false]);
+    add('a2');
+    add('b1', { isSelective: true, isBatch: true });
+    add('c1', { isBatch: true });
+    add('d1');
+    expect(startNext(9, true)).toEqual(['a2', 'd1', 'c1']);
+    add('d2', selective);
+    expect([queue.hasWaiting('gpt', false), startNext(9)]).toEqual([false, ['a1', 'd2', 'b1']]);
   });
 });

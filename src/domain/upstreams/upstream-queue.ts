@@ -13,9 +13,11 @@ export interface WaitingCall {
   readonly caller: string;
   /** Whether the call waits until no interactive call waits. */
   readonly isBatch: boolean;
+  /** Whether only some of the upstreams can answer the call, the same for all such calls of the deployment. */
+  readonly isSelective: boolean;
   /**
-   * Called when it is the turn of the call. Returns false if every upstream is still full, so that the call waits again. Returns
-   * true if the call has started or failed.
+   * Called when it is the turn of the call. Returns false if every upstream that can answer is still full, so that the call waits
+   * again. Returns true if the call has started or failed.
    */
   readonly start: () => boolean;
   /** Called instead of `start` if the call was removed from the queue. */
@@ -35,11 +37,13 @@ interface DeploymentQueue {
   readonly interactive: Lines;
   readonly batch: Lines;
   size: number;
+  /** Number of selective calls. */
+  selectiveSize: number;
   turns: number;
 }
 
 /**
- * Calls that wait because every upstream of their deployment has `maxParallel` calls in progress. Interactive calls come before
+ * Calls that wait because every upstream that can answer them has `maxParallel` calls in progress. Interactive calls come before
  * batch calls. Among equals, the next call is the oldest one of the caller whose last turn is the longest ago. A full queue
  * rejects the newest call of the caller with the most waiting calls.
  */
@@ -48,8 +52,10 @@ export class UpstreamQueue {
   /** Average duration of the last calls in milliseconds, by deployment. */
   readonly #durations = new Map<string, number>();
 
-  hasWaiting(deployment: string): boolean {
-    return this.#queues.size > 0 && this.#queues.has(deployment);
+  /** Returns whether calls wait that come before a new call. Selective calls do not hold up other calls. */
+  hasWaiting(deployment: string, isSelective: boolean): boolean {
+    const queue = this.#queues.size > 0 ? this.#queues.get(deployment) : undefined;
+    return queue !== undefined && (isSelective || queue.size > queue.selectiveSize);
   }
 
   /** Returns the number of waiting calls by deployment. Deployments without waiting calls are left out. */
@@ -60,7 +66,8 @@ export class UpstreamQueue {
   /** Adds a call. Throws `overloaded` if the queue is full, or if the call would probably not start in time. */
   add(deployment: Deployment, call: WaitingCall): void {
     const { maxWaiting, maxWaitMs } = deployment.queue;
-    const queue = this.#queues.get(deployment.id) ?? { interactive: new Map(), batch: new Map(), size: 0, turns: 0 };
+    const emptyQueue = { interactive: new Map(), batch: new Map(), size: 0, selectiveSize: 0, turns: 0 };
+    const queue = this.#queues.get(deployment.id) ?? emptyQueue;
     const expectedMs = this.#estimateWaitMs(deployment, queue, call);
     if (expectedMs > maxWaitMs) throw createBusyError(deployment, expectedMs);
     if (queue.size >= maxWaiting) {
@@ -77,8 +84,8 @@ export class UpstreamQueue {
         for (const [caller, { calls }] of lines) if (calls.length === 0) lines.delete(caller);
       lines.set(call.caller, { calls: [call], lastTurn: 0 });
     }
-    queue.size += 1;
     this.#queues.set(deployment.id, queue);
+    this.#resize(deployment.id, queue, { call, change: 1 });
   }
 
   /** Removes a call that has not started. Has no effect if the call is not in the queue. */
@@ -88,7 +95,7 @@ export class UpstreamQueue {
     const index = line?.calls.indexOf(call) ?? -1;
     if (queue === undefined || line === undefined || index < 0) return;
     line.calls.splice(index, 1);
-    this.#resize(id, queue, -1);
+    this.#resize(id, queue, { call, change: -1 });
   }
 
   /** Returns the error for a call that has waited for `maxWaitMs`. */
@@ -105,23 +112,28 @@ export class UpstreamQueue {
 
   /** Starts waiting calls until every upstream of the deployment is full. */
   startNext(deployment: string): void {
+    let skipsSelective = false;
     for (let queue = this.#queues.get(deployment); queue !== undefined; queue = this.#queues.get(deployment)) {
-      const line = findNextLine(queue.interactive) ?? findNextLine(queue.batch);
-      const call = line?.calls.shift();
-      if (line === undefined || call === undefined) return;
-      if (!call.start()) {
-        line.calls.unshift(call);
-        return;
+      const line = findNextLine(queue.interactive, skipsSelective) ?? findNextLine(queue.batch, skipsSelective);
+      if (line === undefined) return;
+      const index = findNextIndex(line, skipsSelective);
+      const [call] = line.calls.splice(index, 1) as [WaitingCall];
+      if (call.start()) {
+        queue.turns += 1;
+        line.lastTurn = queue.turns;
+        this.#resize(deployment, queue, { call, change: -1 });
+      } else {
+        line.calls.splice(index, 0, call);
+        if (!call.isSelective) return;
+        skipsSelective = true;
       }
-      queue.turns += 1;
-      line.lastTurn = queue.turns;
-      this.#resize(deployment, queue, -1);
     }
   }
 
-  /** Adds `change` to the queue size. Deletes an empty queue, which also resets the turns of all callers. */
-  #resize(deployment: string, queue: DeploymentQueue, change: number): void {
+  /** Changes the queue size for a call. Deletes an empty queue, which also resets the turns of all callers. */
+  #resize(deployment: string, queue: DeploymentQueue, { call, change }: { call: WaitingCall; change: 1 | -1 }): void {
     queue.size += change;
+    if (call.isSelective) queue.selectiveSize += change;
     if (queue.size === 0) this.#queues.delete(deployment);
   }
 
@@ -146,11 +158,16 @@ function countWaiting(lines: Lines): number {
   return count;
 }
 
-function findNextLine(lines: Lines): CallerLine | undefined {
+function findNextLine(lines: Lines, skipsSelective: boolean): CallerLine | undefined {
   let next: CallerLine | undefined;
   for (const line of lines.values())
-    if (line.calls.length > 0 && (next === undefined || line.lastTurn < next.lastTurn)) next = line;
+    if (findNextIndex(line, skipsSelective) >= 0 && (next === undefined || line.lastTurn < next.lastTurn)) next = line;
   return next;
+}
+
+/** Returns the position of the first call of a line, or of its first call that is not selective. -1 if there is none. */
+function findNextIndex({ calls }: CallerLine, skipsSelective: boolean): number {
+  return calls.findIndex(({ isSelective }) => !skipsSelective || !isSelective);
 }
 
 /**
