@@ -48,6 +48,34 @@ async function readContent(path: string): Promise<string> {
   return (await service.sendRequest({ method: 'GET', path: `/v1/files/${bucket}/${path}`, headers })).text;
 }
 
+describe('the palette', () => {
+  it.each(viewports)('finds a stored file by a part of its name and opens its folder at the file: %s', async (_name, options) => {
+    const { page, issues } = await browser.open(`${service.url}/#key=${callerKey}`, options);
+    await page.locator('#message').waitFor();
+    const lists: string[] = [];
+    page.on('request', (request) => request.url().includes('/v1/metadata/files/') && lists.push(request.url()));
+    await page.keyboard.press('Control+k');
+    await page.getByRole('option').first().waitFor();
+    expect(lists).toEqual([]);
+    await page.keyboard.type('img x q');
+    const option = page.getByRole('option', { name: `trips/${hostile} File` });
+    await option.waitFor();
+    await page.getByRole('combobox').fill('oslo map');
+    await page.getByRole('option', { name: 'trips/oslo/map.txt File', selected: true }).waitFor();
+    await page.getByRole('combobox').fill('img src');
+    await option.waitFor();
+    expect(lists.length).toBe(1);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+    await page.keyboard.press('Enter');
+    const row = page.locator('.file-list [aria-current=true]', { hasText: hostile });
+    await row.waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe(`Download ${hostile}`);
+    expect(await readNames(page)).toEqual([hostile, 'oslo']);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
+  });
+});
+
 describe('the paperclip of the message box', () => {
   it.each(viewports)('attaches stored files: %s', async (_name, options) => {
     const { page, issues, sendMessage } = await browser.open(`${service.url}/#key=${callerKey}`, options);
@@ -212,7 +240,7 @@ describe('the files page', () => {
   });
 
   it(
-    'shows the rest of a long folder on demand',
+    'shows the rest of a long folder on demand, and to focus a file of the address',
     async () => {
       const many = Array.from({ length: 105 }, (_, index) => `many/${String(index).padStart(3, '0')}.txt`);
       for (const path of many)
@@ -223,6 +251,8 @@ describe('the files page', () => {
       await page.getByRole('button', { name: 'Show more' }).click();
       await page.getByText('104.txt').waitFor();
       expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+      const { page: withFile } = await open('/many?file=103.txt');
+      await withFile.locator('.file-list [aria-current=true]', { hasText: '103.txt' }).waitFor();
       for (const path of many) await service.sendRequest({ method: 'DELETE', path: `/v1/files/${bucket}/${path}`, headers });
     },
     maxLookMs,

@@ -7,13 +7,15 @@ import type { StoredItem } from './stored-files.ts';
 
 interface FileListProps {
   readonly folder: string;
+  /** Name of the file that receives the focus. */
+  readonly file: string | undefined;
   readonly items: readonly StoredItem[];
   readonly download: (item: StoredItem) => void;
   readonly remove: (item: StoredItem) => unknown;
 }
 
 /** Folders and files with their actions. */
-export function FileList({ folder, items, ...actions }: FileListProps) {
+export function FileList({ folder, file, items, ...actions }: FileListProps) {
   const strings = useFilesStrings();
   return (
     <table className="file-list">
@@ -36,7 +38,7 @@ export function FileList({ folder, items, ...actions }: FileListProps) {
           item.isFolder ? (
             <FolderRow key={item.reference} {...{ folder, item }} />
           ) : (
-            <FileRow key={item.reference} {...{ item, ...actions }} />
+            <FileRow key={item.reference} {...{ item, ...actions }} isTarget={item.name === file} />
           ),
         )}
       </tbody>
@@ -62,13 +64,20 @@ function FolderRow({ folder, item: { name } }: { readonly folder: string; readon
   );
 }
 
-function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pick<FileListProps, 'download' | 'remove'>) {
+interface FileRowProps extends Pick<FileListProps, 'download' | 'remove'> {
+  readonly item: StoredItem;
+  readonly isTarget: boolean;
+}
+
+const focusFirstButton = (row: HTMLElement | null): void => row?.querySelector('button')?.focus();
+
+function FileRow({ item, isTarget, download, remove }: FileRowProps) {
   const strings = useFilesStrings();
   const { locale: language } = useLanguage();
   const { name, bytes, changedAtMs, reference } = item;
   const time = changedAtMs === undefined ? undefined : new Date(changedAtMs);
   return (
-    <tr>
+    <tr ref={isTarget ? focusFirstButton : undefined} aria-current={isTarget || undefined}>
       <th scope="row">
         <span className="file-name">
           <Icon name="file" />

@@ -12,7 +12,7 @@ import type { Service } from '../service/service.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { formatSize } from './file-list.tsx';
 import { useFilesStrings } from './files-strings.ts';
-import { StoredFiles, type StoredItem } from './stored-files.ts';
+import { getReadablePath, StoredFiles, type StoredItem } from './stored-files.ts';
 import '../parts/question-dialog.css';
 import './files.css';
 
@@ -52,7 +52,7 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
   const [query, setQuery] = useState('');
   const [count, setCount] = useState(0);
   const [title, hint] = [useId(), useId()];
-  const isMatch = (item: StoredItem): boolean => getPath(item).toLowerCase().includes(query.trim().toLowerCase());
+  const isMatch = (item: StoredItem): boolean => getReadablePath(item).toLowerCase().includes(query.trim().toLowerCase());
   const { error: readError, isRunning: isReading, run } = useAction();
   const rejections = new Map(items.map((item) => [item, findRejection?.(item)]));
   const isRejected = (item: StoredItem): boolean => rejections.get(item) !== undefined;
@@ -87,7 +87,7 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
                 <input
                   {...{ type: isSingle ? 'radio' : 'checkbox', name: 'file', value: item.reference, disabled: isRejected(item) }}
                 />
-                <span className={isRejected(item) ? 'soft' : undefined}>{getPath(item)}</span>
+                <span className={isRejected(item) ? 'soft' : undefined}>{getReadablePath(item)}</span>
                 <span className="soft small">
                   {rejections.get(item) ?? (item.bytes !== undefined && formatSize(item.bytes, language))}
                 </span>
@@ -113,17 +113,6 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
       </form>
     </dialog>
   );
-}
-
-const uploadId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-
-/** Returns the readable path of a file. Uploads in chats and applications are in folders with random names. */
-function getPath({ name, reference }: StoredItem): string {
-  const folders = reference
-    .split('/')
-    .slice(2, -1)
-    .filter((folder) => !uploadId.test(folder));
-  return [...folders.map(decodeURIComponent), name].join('/');
 }
 
 /** Sends the content of a file as an upload would, because not all models can read references. */

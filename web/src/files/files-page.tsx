@@ -1,4 +1,4 @@
-import { type DragEvent, type FormEvent, useCallback, useId, useState } from 'react';
+import { type DragEvent, type FormEvent, useCallback, useEffect, useEffectEvent, useId, useState } from 'react';
 import { usePage, useVisibility } from '../page/page.tsx';
 import { FileButton, saveFile } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
@@ -18,29 +18,43 @@ import { useStrings } from '../strings/strings.tsx';
 
 interface FilesPageProps {
   /** Path of the folder. Undefined for the root folder. */
-  readonly folder: string | undefined;
+  readonly folder?: string;
+  /** Name of a file in the folder that receives the focus. */
+  readonly file?: string;
   readonly openMenu: () => void;
 }
 
 /** The user's stored files. */
-export function FilesPage({ folder = '', openMenu }: FilesPageProps) {
+export function FilesPage({ folder = '', file, openMenu }: FilesPageProps) {
   const { title } = useFilesStrings();
   const { service } = usePage();
   const [files] = useState(() => new StoredFiles(service));
   return (
     <NamedPage name={title} openMenu={openMenu}>
-      <FolderView {...{ files, folder }} />
+      <FolderView {...{ files, folder, file }} />
     </NamedPage>
   );
 }
 
 /** Content of a folder and its actions. */
-function FolderView({ files, folder }: { readonly files: StoredFiles; readonly folder: string }) {
+function FolderView({
+  files,
+  folder,
+  file,
+}: {
+  readonly files: StoredFiles;
+  readonly folder: string;
+  readonly file: string | undefined;
+}) {
   const strings = useFilesStrings();
   const visibility = useVisibility();
   const load = useCallback((token?: string, signal?: AbortSignal) => files.list(folder, token, signal), [files, folder]);
   const { pages, error, isLoading, loadMore, reload } = usePages(load);
   const items = pages.flatMap((page) => page.items);
+  const isMissing = file !== undefined && pages.length > 0 && !items.some(({ name, isFolder }) => name === file && !isFolder);
+  const loadNext = useEffectEvent(() => isMissing && loadMore?.());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the file can be on any page
+  useEffect(() => void loadNext(), [pages.length]);
   const { askConfirmation, dialog } = useConfirmation();
   const { error: actionError, reportDone, download, remove } = useFileActions({ files, askConfirmation, reload });
   const fileUploads = useFileUploads({
@@ -77,7 +91,7 @@ function FolderView({ files, folder }: { readonly files: StoredFiles; readonly f
       {pages.length > 0 && items.length === 0 && (
         <p className="soft files-empty">{folder === '' ? strings.emptyRoot : strings.empty}</p>
       )}
-      {items.length > 0 && <FileList {...{ folder, items, download, remove }} />}
+      {items.length > 0 && <FileList {...{ folder, file, items, download, remove }} />}
       <MoreButton loadMore={loadMore} label={strings.showMore} />
       {isDropping && <p className="drop-note">{strings.drop}</p>}
       {dialog}

@@ -13,6 +13,8 @@ it.each<[string, Route]>([
   ['#/build/applications/b/a%20b', { at: 'applications', id: 'applications/b/a b' }],
   ['#/files', { at: 'files' }],
   ['#/files/a%20b/c', { at: 'files', folder: 'a b/c' }],
+  ['#/files/a?file=b%20%26.txt', { at: 'files', folder: 'a', file: 'b &.txt' }],
+  ['#/files?file=b', { at: 'files', file: 'b' }],
   ['#/usage', { at: 'usage' }],
   ['#/usage?scope=all', { at: 'usage', scope: 'all' }],
   ['#/operations', { at: 'operations' }],

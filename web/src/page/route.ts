@@ -12,8 +12,8 @@ export type Route =
   /** A chat that someone shared with a link. */
   | { readonly at: 'shared'; readonly token: string }
   | { readonly at: 'consents' }
-  /** The user's stored files. `folder` has no trailing slash, and is undefined for all files. */
-  | { readonly at: 'files'; readonly folder?: string }
+  /** The user's stored files. `folder` has no trailing slash, and is undefined for all files. `file`: name of a file to focus. */
+  | { readonly at: 'files'; readonly folder?: string; readonly file?: string }
   /** `scope`: administrators see the usage of all users first. */
   | { readonly at: 'usage'; readonly scope?: 'all' }
   /** Background answers. `id` of the open response. */
@@ -40,7 +40,7 @@ export function parseRoute(hash: string): Route {
   if (at === 'consent') return { at: 'consents' };
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
   if (at === 'administration') return parseAdministrationRoute(innerPath, fields.has('new'));
-  if (at === 'files') return { at, ...optional('folder', id) };
+  if (at === 'files') return { at, ...optional('folder', id), ...optional('file', fields.get('file')) };
   if (at === 'background') return { at, ...optional('id', id) };
   if (at === 'temporary') return { at, ...optional('deployment', fields.get('with')) };
   if (at === 'usage') return { at, ...(fields.get('scope') === 'all' && { scope: 'all' }) };
@@ -72,7 +72,7 @@ export function formatRoute(route: Route): string {
   if (route.at === 'applications')
     return route.id === undefined ? '#/build' : `#/build/${route.id === '' ? 'new' : encodePath(route.id)}`;
   if (route.at === 'administration') return formatAdministrationRoute(route);
-  if (route.at === 'files') return route.folder === undefined ? '#/files' : `#/files/${encodePath(route.folder)}`;
+  if (route.at === 'files') return `#/files${route.folder ? `/${encodePath(route.folder)}` : ''}${toQuery('file', route.file)}`;
   if (route.at === 'background') return route.id === undefined ? '#/background' : `#/background/${encodeURIComponent(route.id)}`;
   if (route.at === 'usage') return `#/usage${toQuery('scope', route.scope)}`;
   if (route.at === 'operations') return '#/operations';

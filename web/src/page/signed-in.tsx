@@ -148,7 +148,7 @@ function renderLazyContent(route: Route, canAudit: boolean, openMenu: () => void
   if (route.at === 'consents') return <ConsentsPage openMenu={openMenu} />;
   if (route.at === 'consent') return <ConsentPage key={route.deployment} {...{ openMenu }} {...route} />;
   if (route.at === 'applications') return <Builder id={route.id} openMenu={openMenu} />;
-  if (route.at === 'files') return <FilesPage key={route.folder} folder={route.folder} openMenu={openMenu} />;
+  if (route.at === 'files') return <FilesPage key={formatRoute(route)} {...route} openMenu={openMenu} />;
   if (route.at === 'background') return <BackgroundPage key={route.id} id={route.id} openMenu={openMenu} />;
   if (route.at === 'shared') return <SharedPage key={route.token} token={route.token} openMenu={openMenu} />;
   if (route.at === 'temporary') return <TemporaryChat deployment={route.deployment} openMenu={openMenu} />;

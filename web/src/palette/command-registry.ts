@@ -5,7 +5,7 @@ export interface Command {
   /** Unique among all commands. */
   readonly id: string;
   readonly title: string;
-  readonly kind: 'action' | 'view' | 'deployment' | 'conversation';
+  readonly kind: 'action' | 'view' | 'deployment' | 'conversation' | 'file';
   readonly icon: IconName;
   readonly run: () => void;
 }

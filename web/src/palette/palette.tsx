@@ -1,6 +1,8 @@
-import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react';
+import { type KeyboardEvent, useCallback, useEffect, useId, useState } from 'react';
+import { getReadablePath, listFolders, StoredFiles } from '../files/stored-files.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { isComposing } from '../parts/is-composing.ts';
+import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import type { Command } from './command-registry.ts';
 import { usePaletteStrings } from './palette-strings.ts';
@@ -26,13 +28,14 @@ interface PaletteProps {
 /** Finds commands and pages by a few letters of their name. The last entry searches the text of chats. */
 export function Palette({ close, searchChats }: PaletteProps) {
   const strings = usePaletteStrings();
-  const all = useAllCommands();
   const { dialog, closeDialog } = useModalDialog(close);
   const ids = useId();
   const [query, setQuery] = useState('');
   const [at, setAt] = useState(0);
+  const [hasText, setHasText] = useState(false);
+  const all = [...useAllCommands(), ...useFileCommands(hasText)];
   const text = query.trim();
-  const matches = useMemo(() => (text === '' ? listDefaults(all) : findBest(all, text).slice(0, maxItems)), [all, text]);
+  const matches = text === '' ? listDefaults(all) : findBest(all, text).slice(0, maxItems);
   const chatSearch: Command = {
     ...{ id: 'search chats', kind: 'action', icon: 'search', title: strings.searchChats(text), run: () => searchChats(text) },
   };
@@ -65,6 +68,7 @@ export function Palette({ close, searchChats }: PaletteProps) {
           placeholder={strings.placeholder}
           onChange={({ target }) => {
             setQuery(target.value);
+            setHasText(hasText || target.value.trim() !== '');
             setAt(0);
           }}
         />
@@ -176,6 +180,21 @@ function useAllCommands(): readonly Command[] {
     })),
   ];
   return useState(collect)[0];
+}
+
+/** Lists the stored files of the user once, as soon as they are needed. */
+function useFileCommands(areNeeded: boolean): readonly Command[] {
+  const { service, storesFiles } = usePage();
+  const follow = useNavigate();
+  const load = useCallback(
+    async (signal: AbortSignal) => (areNeeded && storesFiles ? new StoredFiles(service).listAll(signal) : []),
+    [areNeeded, storesFiles, service],
+  );
+  const { value: items = [] } = useLoaded(load);
+  return items.map((item) => ({
+    ...({ id: item.reference, kind: 'file', icon: 'file', title: getReadablePath(item) } as const),
+    run: () => follow({ at: 'files', folder: listFolders(item).join('/'), file: item.name }),
+  }));
 }
 
 function listViews(strings: Strings, canAudit: boolean): readonly (readonly [Route, string, IconName])[] {

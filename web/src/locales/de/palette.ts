@@ -2,19 +2,20 @@ import type { PaletteStrings } from '../en/palette.ts';
 
 export const paletteGerman: PaletteStrings = {
   title: 'Gehe zu …',
-  placeholder: 'Gespräch, Modell, Seite oder Aktion',
+  placeholder: 'Gespräch, Modell, Datei, Seite oder Aktion',
   matchCount: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
   searchChats: (text) => `Texte der Gespräche nach „${text}“ durchsuchen`,
   action: 'Aktion',
   view: 'Gehe zu',
   deployment: 'Sprechen mit',
   conversation: 'Gespräch',
+  file: 'Datei',
 
   shortcuts: 'Tastenkürzel',
   everywhere: 'Überall',
   inMessage: 'Beim Schreiben einer Nachricht',
   inLists: 'In Listen',
-  find: 'Ein Gespräch, ein Modell, eine Seite oder eine Aktion finden',
+  find: 'Ein Gespräch, ein Modell, eine Datei, eine Seite oder eine Aktion finden',
   begin: 'Ein neues Gespräch beginnen',
   list: 'Diese Tastenkürzel zeigen',
   or: 'oder',

@@ -1,19 +1,20 @@
 /** Texts of the palette and of the list of shortcuts. */
 export const paletteEnglish = {
   title: 'Go to…',
-  placeholder: 'A chat, a model, a page, or an action',
+  placeholder: 'A chat, a model, a file, a page, or an action',
   matchCount: (count: number) => (count === 1 ? '1 result' : `${count} results`),
   searchChats: (text: string) => `Search the text of chats for “${text}”`,
   action: 'Action',
   view: 'Go to',
   deployment: 'Chat with',
   conversation: 'Chat',
+  file: 'File',
 
   shortcuts: 'Keyboard shortcuts',
   everywhere: 'Everywhere',
   inMessage: 'While you write a message',
   inLists: 'In lists',
-  find: 'Find a chat, a model, a page, or an action',
+  find: 'Find a chat, a model, a file, a page, or an action',
   begin: 'Start a new chat',
   list: 'Show these shortcuts',
   or: 'or',

@@ -5,19 +5,20 @@ const plural = createPlural('es');
 
 export const paletteSpanish: PaletteStrings = {
   title: 'Ir a…',
-  placeholder: 'Una conversación, un modelo, una página o una acción',
+  placeholder: 'Una conversación, un modelo, un archivo, una página o una acción',
   matchCount: (count) => `${count} ${plural(count, 'resultado', 'resultados')}`,
   searchChats: (text) => `Buscar «${text}» en el texto de las conversaciones`,
   action: 'Acción',
   view: 'Ir a',
   deployment: 'Hablar con',
   conversation: 'Conversación',
+  file: 'Archivo',
 
   shortcuts: 'Atajos de teclado',
   everywhere: 'En todas partes',
   inMessage: 'Al escribir un mensaje',
   inLists: 'En las listas',
-  find: 'Encontrar una conversación, un modelo, una página o una acción',
+  find: 'Encontrar una conversación, un modelo, un archivo, una página o una acción',
   begin: 'Empezar una conversación nueva',
   list: 'Mostrar estos atajos',
   or: 'o',

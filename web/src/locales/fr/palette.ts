@@ -5,19 +5,20 @@ const plural = createPlural('fr');
 
 export const paletteFrench: PaletteStrings = {
   title: 'Aller à…',
-  placeholder: 'Une conversation, un modèle, une page ou une action',
+  placeholder: 'Une conversation, un modèle, un fichier, une page ou une action',
   matchCount: (count) => `${count} ${plural(count, 'résultat', 'résultats')}`,
   searchChats: (text) => `Rechercher « ${text} » dans le texte des conversations`,
   action: 'Action',
   view: 'Aller à',
   deployment: 'Discuter avec',
   conversation: 'Conversation',
+  file: 'Fichier',
 
   shortcuts: 'Raccourcis clavier',
   everywhere: 'Partout',
   inMessage: 'En écrivant un message',
   inLists: 'Dans les listes',
-  find: 'Trouver une conversation, un modèle, une page ou une action',
+  find: 'Trouver une conversation, un modèle, un fichier, une page ou une action',
   begin: 'Commencer une nouvelle conversation',
   list: 'Afficher ces raccourcis',
   or: 'ou',
