@@ -1,6 +1,7 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { usePage } from '../page/page.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLoaded } from '../parts/use-loaded.ts';
+import type { ErrorDetails } from '../service/service-error.ts';
 import { type Entry, listEntries } from './entries.ts';
 
 interface Entries {
@@ -14,23 +15,11 @@ interface Entries {
 /** Loads all entries of a kind, and renders after each page. */
 export function useEntries(kind: string): Entries {
   const { service } = usePage();
-  const [state, setState] = useState<Omit<Entries, 'reload'>>({ entries: undefined, error: undefined, isLoading: true });
-  const [attempt, setAttempt] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new attempt loads again
-  useEffect(() => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const settle = (next: Partial<Entries>): void => {
-      if (!signal.aborted) setState((now) => ({ ...now, ...next }));
-    };
-    settle({ isLoading: true, error: undefined });
-    const onPage = (entries: readonly Entry[]): void => settle({ entries });
-    listEntries(service, kind, { signal, onPage }).then(
-      (entries) => settle({ entries, isLoading: false }),
-      (error: unknown) => settle({ error: toErrorDetails(error), isLoading: false }),
-    );
-    return () => controller.abort();
-  }, [service, kind, attempt]);
-  const reload = useCallback(() => setAttempt((now) => now + 1), []);
-  return { ...state, reload };
+  const [entries, setEntries] = useState<readonly Entry[]>();
+  const load = useCallback(
+    (signal: AbortSignal) => listEntries(service, kind, { signal, onPage: (items) => signal.aborted || setEntries(items) }),
+    [service, kind],
+  );
+  const { error, isLoading, reload } = useLoaded(load);
+  return { entries, error, isLoading, reload };
 }

@@ -25,27 +25,18 @@ interface FilesPageProps {
 }
 
 /** The user's stored files. */
-export function FilesPage({ folder = '', file, openMenu }: FilesPageProps) {
-  const { title } = useFilesStrings();
-  const { service } = usePage();
-  const [files] = useState(() => new StoredFiles(service));
+export function FilesPage({ openMenu, ...location }: FilesPageProps) {
   return (
-    <NamedPage name={title} openMenu={openMenu}>
-      <FolderView {...{ files, folder, file }} />
+    <NamedPage name={useFilesStrings().title} openMenu={openMenu}>
+      <FolderView {...location} />
     </NamedPage>
   );
 }
 
 /** Content of a folder and its actions. */
-function FolderView({
-  files,
-  folder,
-  file,
-}: {
-  readonly files: StoredFiles;
-  readonly folder: string;
-  readonly file: string | undefined;
-}) {
+function FolderView({ folder = '', file }: Omit<FilesPageProps, 'openMenu'>) {
+  const { service } = usePage();
+  const [files] = useState(() => new StoredFiles(service));
   const strings = useFilesStrings();
   const visibility = useVisibility();
   const load = useCallback((token?: string, signal?: AbortSignal) => files.list(folder, token, signal), [files, folder]);

@@ -135,14 +135,9 @@ function toQueryWord(word: string): QueryWord {
 /** Rates how well a text matches. Higher is better. Returns undefined if a word does not match. */
 function toFit(text: string, queryWords: readonly QueryWord[]): number | undefined {
   const plain = toPlain(text);
-  let fit = 0;
-  for (const queryWord of queryWords) {
-    const wordFit = rateWord(plain, queryWord);
-    if (wordFit === 0) return undefined;
-    fit += wordFit;
-  }
+  const fits = queryWords.map((queryWord) => rateWord(plain, queryWord));
   // Of two equal matches, the shorter one is more specific.
-  return fit - Math.min(plain.length, 500) / 1000;
+  return fits.includes(0) ? undefined : fits.reduce((sum, fit) => sum + fit, 0) - Math.min(plain.length, 500) / 1000;
 }
 
 function rateWord(text: string, { word, letters }: QueryWord): number {

@@ -1,5 +1,5 @@
 import { tryDecode } from '#base/http/url-path.ts';
-import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
 
 export const deploymentOwners = ['operator', 'self', 'other'] as const;
@@ -42,7 +42,7 @@ export async function listDeployments(service: Service): Promise<readonly Deploy
   const answer = await service.json('openai/deployments');
   const items = filterObjects(toObject(answer).data);
   const chatItems = items.filter(({ capabilities }) => !isJsonObject(capabilities) || capabilities.chat_completion !== false);
-  const hasSavedItems = chatItems.some(({ id }) => toText(id)?.startsWith(savedIdPrefix));
+  const hasSavedItems = chatItems.some(({ id }) => toText(id).startsWith(savedIdPrefix));
   const ownPrefix = hasSavedItems ? `${savedIdPrefix}${await readBucket(service).catch(() => '')}/` : savedIdPrefix;
   return chatItems
     .map((item, index) => toDeployment(item, index, ownPrefix))
@@ -82,23 +82,23 @@ export async function readStarters(
 /** Converts an item of the list. `ownPrefix` is the ID prefix of the user's own deployments. */
 export function toDeployment(item: JsonObject, position: number, ownPrefix: string): Deployment {
   const features = toObject(item.features);
-  const id = toText(item.id) ?? '';
+  const id = toText(item.id);
   return {
     id,
-    name: toText(item.display_name) ?? getReadableName(id),
-    version: toText(item.display_version),
-    description: toText(item.description) ?? '',
-    iconUrl: toText(item.icon_url),
+    name: toText(item.display_name) || getReadableName(id),
+    version: toText(item.display_version) || undefined,
+    description: toText(item.description),
+    iconUrl: toText(item.icon_url) || undefined,
     isApplication: item.object !== 'model',
     owner: !id.startsWith(savedIdPrefix) ? 'operator' : id.startsWith(ownPrefix) ? 'self' : 'other',
-    ownerName: toText(item.owner_name),
+    ownerName: toText(item.owner_name) || undefined,
     position,
     requiresConsent: features.consentRequired === true || features.consent_required === true,
     dependencies: filterStrings(item.dependencies),
     attachmentTypes: Array.isArray(item.input_attachment_types) ? filterStrings(item.input_attachment_types) : undefined,
     maxAttachments: typeof item.max_input_attachments === 'number' ? item.max_input_attachments : undefined,
     hasTools: features.tools === true,
-    canReason: features.reasoning === true || toText(toObject(item.defaults).reasoning_effort) !== undefined,
+    canReason: features.reasoning === true || toText(toObject(item.defaults).reasoning_effort) !== '',
     contextTokens: toContextTokens(item.limits),
     pricing: toPricing(item.pricing),
   };
@@ -120,8 +120,4 @@ function toContextTokens(limits: unknown): number | undefined {
   if (!isJsonObject(limits)) return undefined;
   const tokens = limits.max_prompt_tokens ?? limits.max_total_tokens;
   return typeof tokens === 'number' ? tokens : undefined;
-}
-
-function toText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import { SignInError } from './sign-in-error.ts';
 import type { ReadyProvider, Tokens } from './sign-in-storage.ts';
 
@@ -45,13 +45,13 @@ export async function revokeToken({ clientId, endpoints }: ReadyProvider, refres
 }
 
 function toOAuthError({ error, error_description: detail }: JsonObject): { code: string; detail: string } {
-  return { code: toText(error) ?? 'invalid_request', detail: toText(detail) ?? '' };
+  return { code: toText(error) || 'invalid_request', detail: toText(detail) };
 }
 
 /** Parses the response of a token endpoint. Throws `SignInError` if it lacks the token for the service. */
 export function toTokens(body: JsonObject, { token, displayName: name }: ReadyProvider, nowMs: number): Tokens {
   const serviceToken = toText(body[token]);
-  if (serviceToken === undefined) throw new SignInError({ kind: 'unusable', name });
+  if (serviceToken === '') throw new SignInError({ kind: 'unusable', name });
   const lifetimeMs =
     1000 *
     (token === 'access_token'
@@ -59,8 +59,8 @@ export function toTokens(body: JsonObject, { token, displayName: name }: ReadyPr
       : computeLifetimeSeconds(serviceToken));
   return {
     serviceToken,
-    refresh: toText(body.refresh_token),
-    id: toText(body.id_token),
+    refresh: toText(body.refresh_token) || undefined,
+    id: toText(body.id_token) || undefined,
     renewAtMs: lifetimeMs > 0 ? nowMs + lifetimeMs - Math.min(maxMarginMs, lifetimeMs / 4) : null,
   };
 }
@@ -80,8 +80,4 @@ export function decodeClaims(token: string): JsonObject {
 function computeLifetimeSeconds(token: string): number {
   const { exp, iat } = decodeClaims(token);
   return Number(exp) - Number(iat);
-}
-
-function toText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
