@@ -33,7 +33,7 @@ export async function loadConfiguration(
 export async function readFiles(files: readonly string[]): Promise<MergedFiles | Pick<RejectedConfiguration, 'errors'>> {
   const parsed = await Promise.all(files.map(readConfiguration));
   const errors = parsed.flatMap((file) => ('errors' in file ? file.errors : []));
-  return errors.length > 0 ? { errors } : merge(parsed.filter(isRead));
+  return errors.length > 0 ? { errors } : merge(parsed.filter((file) => 'value' in file));
 }
 
 /** Options for loading a configuration. */
@@ -47,10 +47,6 @@ export interface LoadOptions {
 }
 
 type ReadResult = ConfigurationFile | Pick<RejectedConfiguration, 'errors'>;
-
-function isRead(result: ReadResult): result is ConfigurationFile {
-  return 'value' in result;
-}
 
 async function readConfiguration(file: string): Promise<ReadResult> {
   let bytes: Buffer;

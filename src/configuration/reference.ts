@@ -54,7 +54,7 @@ export function quickAppReference(): string {
 }
 
 function toTable(rows: readonly Row[]): string {
-  const lines = rows.map((row) => `| ${row.map(escapeCell).join(' | ')} |`);
+  const lines = rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
   return ['| Key | Type | Default | Meaning |', '|---|---|---|---|', ...lines, ''].join('\n');
 }
 
@@ -140,10 +140,6 @@ function toCode(names: readonly string[]): string {
 function formatDefault({ default: byDefault, properties }: SchemaNode): string {
   if (byDefault === undefined || properties !== undefined) return '';
   return `\`${JSON.stringify(byDefault)}\``;
-}
-
-function escapeCell(text: string): string {
-  return text.replaceAll('|', '\\|');
 }
 
 /**

@@ -50,7 +50,8 @@ export function parseCaller(text: string, { report, onRightsChange }: CallerCall
   rights.onChange(onRightsChange);
   const tags = isTags(stored.tags) && { tags: stored.tags };
   const isPrivate = stored.isPrivate === true && { isPrivate: true };
-  const chain = { path, rights, claims: toClaims(stored.claims), report, ...tags, ...isPrivate };
+  const claims = Array.isArray(stored.claims) ? stored.claims.filter(isClaim) : [];
+  const chain = { path, rights, claims, report, ...tags, ...isPrivate };
   return { subject, project, roles, chain, ...toUserKey(stored.madeKey), ...toConfiguredKey(stored.configuredKey) };
 }
 
@@ -76,10 +77,6 @@ function toConfiguredKey(value: unknown): Pick<Caller, 'configuredKey'> {
 /** Omits empty lists, which are frequent. */
 function withoutEmpty(lists: Readonly<Record<string, readonly (Grant | Claim | string)[]>>): object {
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
-}
-
-function toClaims(value: unknown): readonly Claim[] {
-  return Array.isArray(value) ? value.filter(isClaim) : [];
 }
 
 function isClaim(value: unknown): value is Claim {

@@ -40,7 +40,7 @@ export function sampleApplications(address: SampleAddress): Readonly<Record<stri
           'Is the book "The Hobbit" on the shelf?',
           'How much is 3D printing?',
         ],
-        document_relative_url: sampleDocuments.map(toSampleReference),
+        document_relative_url: sampleDocuments.map(({ name }) => toReference({ bucket, path: name })),
         web_api_toolset: [openingHoursToolset(address)],
         mcp_toolset: [mcpToolset(address, 'book_status')],
       }),
@@ -109,10 +109,6 @@ function mcpToolset({ origin, secret }: SampleAddress, tool: string): object {
 interface SampleDocument {
   readonly name: string;
   readonly contentType: string;
-}
-
-function toSampleReference({ name }: SampleDocument): string {
-  return toReference({ bucket, path: name });
 }
 
 /** Services that the sample app needs in addition to its configuration entry. */

@@ -62,7 +62,8 @@ interface Layer {
  * vectors match those of the original model to three digits.
  */
 export class SentenceModel {
-  readonly #halfFloats = createHalfFloatTable();
+  /** All IEEE 754 half-precision floats, indexed by their bits. */
+  readonly #halfFloats = Float32Array.from({ length: 65_536 }, (_, bits) => fromHalf(bits));
   readonly #pieces: WordPieces;
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
   readonly #kernels: Kernels;
@@ -254,11 +255,6 @@ function readBytes(path: string, position: number, length: number): ArrayBuffer 
     closeSync(file);
   }
   return bytes.buffer;
-}
-
-/** Returns a table of all IEEE 754 half-precision floats, indexed by their bits. */
-function createHalfFloatTable(): Float32Array {
-  return Float32Array.from({ length: 65_536 }, (_, bits) => fromHalf(bits));
 }
 
 function fromHalf(bits: number): number {

@@ -34,16 +34,12 @@ function findRedirectTarget({ status, headers }: HttpReply, base: URL): URL | un
 function toRedirectedRequest(request: HttpRequest, status: number, url: URL): HttpRequest {
   const becomesGet = (status === 303 && request.method !== 'GET') || (status < 303 && request.method === 'POST');
   const next: HttpRequest = becomesGet
-    ? { ...request, url, method: 'GET', body: null, headers: omitHeaders(request.headers, isAboutBody) }
+    ? { ...request, url, method: 'GET', body: null, headers: omitHeaders(request.headers, (name) => name.startsWith('content-')) }
     : { ...request, url };
   if (url.origin === request.url.origin) return next;
   if (next.method !== 'GET')
     throw new HttpError('unsendable', `a redirect of a ${next.method} request to another origin is not followed`);
   return { ...next, body: null, headers: omitHeaders(next.headers, (name) => !harmlessHeaders.has(name)) };
-}
-
-function isAboutBody(name: string): boolean {
-  return name.startsWith('content-');
 }
 
 function omitHeaders(headers: HttpRequest['headers'], isDropped: (name: string) => boolean): Record<string, string> {

@@ -57,7 +57,8 @@ export class ApplicationResources {
   ): Promise<FolderPage<ApplicationInfo>> {
     requireReadable(caller, { path: prefix, ...location });
     const isOwn = toBucket(caller.subject) === location.bucket;
-    const all = (isOwn ? await this.#deps.store.list(caller.subject) : []).map(toApplicationInfo).sort(byPath);
+    const all = (isOwn ? await this.#deps.store.list(caller.subject) : []).map(toApplicationInfo);
+    all.sort((left, right) => comparePaths(left.path, right.path));
     return listFolder(
       async ({ after, limit, ...within }) => {
         const isAfter = (path: string): boolean => after === undefined || comparePaths(path, after) > 0;
@@ -130,10 +131,6 @@ const plainPath = /^[\w./~!$&'()*+,;=:@-]+$/;
 function toApplicationInfo({ id, spelling, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationInfo {
   const url = spelling ?? (plainPath.test(id) ? id : undefined);
   return { path: id.slice(id.indexOf('/', applicationPrefix.length) + 1), url, etag, createdAtMs, updatedAtMs };
-}
-
-function byPath(left: ApplicationInfo, right: ApplicationInfo): number {
-  return comparePaths(left.path, right.path);
 }
 
 function comparePaths(left: string, right: string): number {

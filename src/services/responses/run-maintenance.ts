@@ -41,7 +41,9 @@ export class RunMaintenance {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
     this.#recurring.startAndEvery(maintenanceMs, 'could not maintain responses in progress', () => this.#maintain());
-    this.#recurring.every(sweepMs, 'could not delete expired responses', () => this.#sweep());
+    this.#recurring.every(sweepMs, 'could not delete expired responses', async () => {
+      await deps.responses.sweep(deps.clock.epochMs() - graceMs);
+    });
     if (deps.isShared) this.#recurring.every(checkMs, checkErrorMessage, () => this.#checkRunning());
   }
 
@@ -66,10 +68,6 @@ export class RunMaintenance {
     const { capacity } = runs;
     if (capacity === 0) return;
     for (const ref of await responses.runs.listWaiting(clock.epochMs(), capacity)) await runs.claim(ref);
-  }
-
-  async #sweep(): Promise<void> {
-    await this.#deps.responses.sweep(this.#deps.clock.epochMs() - graceMs);
   }
 
   /** Copies the IDs before the query, because the result may not contain runs that start later. */

@@ -78,9 +78,9 @@ async function listChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promi
 async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const subject = await identifySubject(deps, request);
   const since = readInteger(request.query as Query, 'since') ?? 0;
-  const chat = await readStoredChat(deps, readChatRef(request, subject), since);
-  reply.header('etag', `"${chat.head.revision}"`);
-  return toChatItem(chat);
+  const { head, extra, turns } = await readStoredChat(deps, readChatRef(request, subject), since);
+  reply.header('etag', `"${head.revision}"`);
+  return { ...extra, ...toHeadItem(head), turns };
 }
 
 async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
@@ -187,10 +187,6 @@ function toHeadItem(head: ChatHead | DeletedChat): JsonObject {
   if ('deleted' in head) return { ...head };
   const { fields, ...metadata } = head;
   return { ...fields, ...metadata };
-}
-
-function toChatItem({ head, extra, turns }: StoredChat): JsonObject {
-  return { ...extra, ...toHeadItem(head), turns };
 }
 
 const pageLimit = { max: 500, fallback: 100 };

@@ -4,13 +4,7 @@ import { isSameForm, parseConsentForm } from '#contract/consent.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import {
-  buildConsentForm,
-  type ConsentDeps,
-  type ConsentSubject,
-  getConsentStatus,
-  type StoredConsent,
-} from '#domain/consent/consent.ts';
+import { buildConsentForm, type ConsentDeps, type ConsentSubject, getConsentStatus } from '#domain/consent/consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { createDeploymentNotFoundError, findUsable } from '#domain/deployments/usable-deployments.ts';
 import { identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
@@ -27,7 +21,8 @@ export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): v
   serveEarly(app, { method: 'GET', url: base }, async (request) => {
     const { subject } = await identifyConsentingUser(deps, request);
     const stored = await deps.store.list(subject);
-    return { object: 'list', data: stored.map(toListItem) };
+    const data = stored.map(({ deployment, form, acceptedAtMs }) => ({ deployment, consent: form, acceptedAt: acceptedAtMs }));
+    return { object: 'list', data };
   });
   serveEarly(app, { method: 'GET', url: `${base}/*` }, async (request) => {
     const consentSubject = await find(deps, await identifyConsentingUser(deps, request), getId(request));
@@ -88,8 +83,4 @@ function getId({ url }: FastifyRequest): string {
   const id = toDeploymentId(stripPathPrefix(`${base}/`, url));
   if (id === undefined) throw createDeploymentNotFoundError(id);
   return id;
-}
-
-function toListItem({ deployment, form, acceptedAtMs }: StoredConsent): unknown {
-  return { deployment, consent: form, acceptedAt: acceptedAtMs };
 }

@@ -116,7 +116,8 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
       }
     : undefined;
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
-  const isStreamed = request.background === true || (deployment.isApplicationBacked && includesStages(request));
+  const isStreamed =
+    request.background === true || (deployment.isApplicationBacked && request.include?.includes(includables.stages) === true);
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approvedCalls = approvals.listApprovedCalls(servers, chatRequest.messages);
   const remote = servers.length > 0 ? { servers, approvedCalls } : undefined;
@@ -138,10 +139,6 @@ function findTranslationError(resolved: ResolvedRequest): UpstreamError | undefi
     if (!(error instanceof ParleyError)) throw error;
     return new UpstreamError('refused', error.message, { status: error.status, param: error.param });
   }
-}
-
-function includesStages({ include = [] }: ResponsesRequest): boolean {
-  return include.includes(includables.stages);
 }
 
 /** Returns whether the item is the state of another deployment. */

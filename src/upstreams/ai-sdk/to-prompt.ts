@@ -147,7 +147,7 @@ function getCacheOptions(parts: readonly Part[]): Pick<Part, 'providerOptions'> 
 
 function toOutput(resultParts: Part[], vendor: Vendor): LanguageModelV4ToolResultOutput {
   const parts = ensureParts(resultParts.map((part) => (part.type === 'text' || isInline(part, vendor) ? part : toNote(part))));
-  if (parts.every(isText)) return { type: 'text', value: parts.map(({ text }) => text).join('\n\n') };
+  if (parts.every((part) => part.type === 'text')) return { type: 'text', value: parts.map(({ text }) => text).join('\n\n') };
   return { type: 'content', value: parts };
 }
 
@@ -163,8 +163,4 @@ function toNote({ data, mediaType }: LanguageModelV4FilePart): LanguageModelV4Te
 
 function ensureParts(parts: Part[]): Part[] {
   return parts.length === 0 ? [{ type: 'text', text: noOutputText }] : parts;
-}
-
-function isText(part: Part): part is LanguageModelV4TextPart {
-  return part.type === 'text';
 }

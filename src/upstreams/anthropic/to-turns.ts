@@ -10,20 +10,11 @@ import type {
   TextBlock,
   ThinkingBlock,
   ToolResultBlock,
-  ToolUseBlock,
   UrlSource,
 } from '#contract/messages/dialect.ts';
 import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
-import {
-  isBlank,
-  listCalls,
-  type MessageCall,
-  noResultText,
-  openingText,
-  type PendingCall,
-  PendingCalls,
-} from '../prompt/message-calls.ts';
+import { isBlank, listCalls, noResultText, openingText, type PendingCall, PendingCalls } from '../prompt/message-calls.ts';
 
 const callIdPattern = /^[a-zA-Z0-9_-]+$/;
 
@@ -103,14 +94,10 @@ class Turns {
     if (contentBlocks.length === 0 && calls.length === 0) return;
     const last = this.#turns.at(-1);
     if (last?.role === 'user') this.#abandonCalls();
-    const uses = calls.map((call) => this.#toToolUse(call));
+    const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id: this.#calls.register(id, name).id, name, input }));
     const content = [...listThoughts(message), ...contentBlocks, ...uses];
     if (last?.role === 'assistant') for (const block of content) last.content.push(block);
     else this.#turns.push({ role: 'assistant', content });
-  }
-
-  #toToolUse({ id, name, input }: MessageCall): ToolUseBlock {
-    return { type: 'tool_use', id: this.#calls.register(id, name).id, name, input };
   }
 
   /** A result without a call is sent as text. */

@@ -32,7 +32,9 @@ export class Result {
     return value;
   }
 
-  put(section: string, name: string, entry: JsonObject): void {
+  /** Adds an entry, and records its origin. */
+  put(section: string, name: string, origin: Path, entry: JsonObject): void {
+    this.withOrigin(origin, entry);
     const entries = this.configuration[section];
     if (isJsonObject(entries)) entries[name] = entry;
     else this.configuration[section] = Object.assign(Object.create(null), Object.fromEntries([[name, entry]]));

@@ -245,8 +245,8 @@ class SqlCaseStore implements CaseStore {
       if ((await lockRow(transaction, first.application)) === undefined) return 'absent';
       const { count, chars, last } = await readCaseTotals(transaction, first.application);
       const rows = cases.map((stored, index) => this.#toRow(stored, last + index + 1));
-      if (count + rows.length > caseBounds.maxCases || chars + countChars(rows) > caseBounds.maxTotalChars * sealedFactor)
-        return 'full';
+      const charsAfter = rows.reduce((sum, { sealed_entry }) => sum + sealed_entry.length, chars);
+      if (count + rows.length > caseBounds.maxCases || charsAfter > caseBounds.maxTotalChars * sealedFactor) return 'full';
       for (const batch of splitIntoBatches(rows, rowsPerStatement))
         await transaction.insertInto('evaluation_cases').values(batch).execute();
       return 'added';
@@ -298,8 +298,4 @@ async function readCaseTotals(
     chars: rows.reduce((sum, { chars }) => sum + chars, 0),
     last: Math.max(0, ...rows.map(({ version }) => version)),
   };
-}
-
-function countChars(rows: readonly CaseRow[]): number {
-  return rows.reduce((sum, { sealed_entry }) => sum + sealed_entry.length, 0);
 }

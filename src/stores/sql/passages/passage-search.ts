@@ -106,17 +106,13 @@ const postgresSearch: WordSearch = {
         select id, sum(weight) as weight from (select unnest(ids) as id, weight from found) weighted_ids
         group by id order by weight desc, id limit ${maxRanked}
       )
-      select id, -weight * (1 + ts_rank(words, to_tsquery('english', ${words.map(quoteWord).join(' | ')}), 1)) as score
+      select id, -weight * (1 + ts_rank(words, to_tsquery('english', ${words.map((word) => `'${word}'`).join(' | ')}), 1)) as score
       from best join passage_words using (id) order by score, id limit ${limit}`;
   },
 };
 
 function quote(word: string): string {
   return `"${word}"`;
-}
-
-function quoteWord(word: string): string {
-  return `'${word}'`;
 }
 
 /**

@@ -80,7 +80,8 @@ async function show(deps: EvaluationDeps, request: FastifyRequest): Promise<unkn
   const evaluation = await findOwn(deps, request);
   const summary = toEvaluationItem(evaluation);
   if (getQuery(request).get('results') === 'false') return summary;
-  return { ...summary, results: (await deps.results.listResults(evaluation.id)).map(toResultItem) };
+  const results = await deps.results.listResults(evaluation.id);
+  return { ...summary, results: results.map((result) => ({ ...result, costUsd: result.costUsd ?? null })) };
 }
 
 async function compare(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
@@ -125,10 +126,6 @@ function toEvaluationItem({ id, version, status, total, tally, digest, error, co
     digest: digest ?? null,
     error: error ?? null,
   };
-}
-
-function toResultItem({ costUsd, ...result }: CaseResult): object {
-  return { ...result, costUsd: costUsd ?? null };
 }
 
 interface EvaluationWithResults {

@@ -24,7 +24,9 @@ export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPa
     ...items.filter(isAdditionalTools).flatMap((item) => listServers(item.tools, getPath(item))),
   ];
   const listedLabels = new Set(
-    items.flatMap((item) => (item.type === 'mcp_list_tools' && !('error' in item && item.error) ? [getLabel(item)] : [])),
+    items.flatMap((item) =>
+      item.type === 'mcp_list_tools' && !('error' in item && item.error) ? [(item as JsonObject).server_label] : [],
+    ),
   );
   return servers.map(({ server, at }) => {
     requireHost(server, { hosts, at });
@@ -45,10 +47,6 @@ function listServers(tools: readonly ResponsesTool[], at: string): LocatedServer
 
 function isAdditionalTools(item: AnyItem): item is AdditionalTools {
   return item.type === 'additional_tools';
-}
-
-function getLabel(item: AnyItem): unknown {
-  return (item as JsonObject).server_label;
 }
 
 function requireHost({ server_url }: McpTool, { hosts, at }: { hosts: readonly string[]; at: string }): void {

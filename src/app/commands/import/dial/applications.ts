@@ -31,12 +31,9 @@ export function importApplications(root: ForeignObject, context: ImportContext):
   for (const [id, application] of root.namedObjects('applications')) {
     const responder = toResponderFields(id, application, { typeEndpoints, context });
     if (responder === undefined) continue;
-    const entry = context.result.withOrigin(application.path, {
-      ...responder,
-      ...toDeploymentFields(application, 'applications', context),
-    });
+    const entry = { ...responder, ...toDeploymentFields(application, 'applications', context) };
     application.reportUnread(dropReasons, 'an application of DIAL');
-    context.result.put('applications', id, entry);
+    context.result.put('applications', id, application.path, entry);
   }
 }
 
@@ -112,6 +109,6 @@ export function importAddons(root: ForeignObject, { notes, variables, result }: 
       ...(description !== undefined && { description: variables.text(description) }),
       ...(bearer && { authorization: bearer }),
     };
-    result.put('addons', name, result.withOrigin(addon.path, entry));
+    result.put('addons', name, addon.path, entry);
   }
 }

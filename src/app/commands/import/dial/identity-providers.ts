@@ -23,7 +23,7 @@ export function importIdentityProviders(settings: ForeignObject, context: Import
         provider.path,
         `is left out: ${reason ?? 'its issuer is unknown, so write `issuer`, the `iss` claim of its tokens'}`,
       );
-    else context.result.put('identityProviders', name, context.result.withOrigin(provider.path, entry));
+    else context.result.put('identityProviders', name, provider.path, entry);
   }
 }
 

@@ -136,7 +136,7 @@ function importRoles(root: ForeignObject, context: ImportContext): void {
     const entry: JsonObject = {};
     if (limits.size > 0) entry.limits = context.result.withOrigin(role.source.at('limits'), Object.fromEntries(limits));
     if (costLimit !== undefined) entry.costLimit = context.result.withOrigin(role.source.at('costLimit'), { ...costLimit });
-    context.result.put('roles', name, context.result.withOrigin(role.source.path, entry));
+    context.result.put('roles', name, role.source.path, entry);
   }
 }
 

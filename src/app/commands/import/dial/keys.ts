@@ -32,17 +32,13 @@ export function importKeys(root: ForeignObject, context: ImportContext): void {
       continue;
     }
     const name = findFreeName(context.variables.text(project), names);
-    context.result.put(
-      'keys',
-      name,
-      context.result.withOrigin(entry.path, {
-        project: context.variables.text(project),
-        roles,
-        ...(isReference(key) ? { key } : toDigest(key, entry.path, context.notes)),
-        ...(expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs).toISOString() }),
-        ...(allowedIps !== undefined && { allowedIps }),
-      }),
-    );
+    context.result.put('keys', name, entry.path, {
+      project: context.variables.text(project),
+      roles,
+      ...(isReference(key) ? { key } : toDigest(key, entry.path, context.notes)),
+      ...(expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs).toISOString() }),
+      ...(allowedIps !== undefined && { allowedIps }),
+    });
   }
 }
 

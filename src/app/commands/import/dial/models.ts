@@ -30,14 +30,13 @@ export function importModels(root: ForeignObject, context: ImportContext): void 
     if (type === undefined) continue;
     const service = toService(model, { id, type, context });
     if (service === undefined) continue;
-    const entry = context.result.withOrigin(model.path, {
+    context.result.put('models', id, model.path, {
       ...(type === 'embedding' && { type }),
       ...service,
       ...toDeploymentFields(model, 'models', context),
       ...toNumbers(model, context),
     });
     model.reportUnread(dropReasons, 'a model of DIAL');
-    context.result.put('models', id, entry);
   }
 }
 

@@ -86,7 +86,7 @@ function importTeam({ row, name }: Team, { notes, result }: ImportContext): void
   const admins = members.filter(({ role }) => role === 'admin').map(({ user_id: user }) => user);
   const owners = [...new Set(filterStrings([...admins, ...getList(row, 'admins')]))];
   const entry = { ...toLimits(row, path, notes), ...(owners.length > 0 && { owners }) };
-  result.put('projects', name, result.withOrigin(path, entry));
+  result.put('projects', name, path, entry);
 }
 
 /**
@@ -100,7 +100,7 @@ function importUser(row: JsonObject, personalProjects: ReadonlyMap<string, strin
   if (Object.keys(limits).length === 0) return;
   const project = personalProjects.get(id);
   const subject = project === undefined ? id : `${subjectPrefixes.key}${project}`;
-  result.put('users', subject, result.withOrigin(path, limits));
+  result.put('users', subject, path, limits);
 }
 
 interface KeySources {
@@ -154,7 +154,7 @@ function importKey(
     deployments: toDeployments(row, holder, path, notes),
     disabled: isBlocked ? true : undefined,
   });
-  result.put('keys', name, result.withOrigin(path, entry));
+  result.put('keys', name, path, entry);
   return team === undefined && user !== '' ? user : undefined;
 }
 

@@ -35,7 +35,7 @@ export function importLitellm(sources: readonly Source[], importContext: ImportC
       ...fields,
       ...(retries !== undefined && { maxRetryAttempts: retries + 1 }),
     };
-    context.result.put('models', name, context.result.withOrigin(path, entry));
+    context.result.put('models', name, path, entry);
   }
   importAccess(root, context);
   reportStrategy(router, context);
@@ -86,15 +86,11 @@ function importAccess(root: ForeignObject, context: LitellmContext): void {
       'add one to `keys` of the result',
     );
   else
-    context.result.put(
-      'keys',
-      'master',
-      context.result.withOrigin(general.at('masterKey'), {
-        project: 'master',
-        roles: ['admin'],
-        ...toSecret(master, general, context),
-      }),
-    );
+    context.result.put('keys', 'master', general.at('masterKey'), {
+      project: 'master',
+      roles: ['admin'],
+      ...toSecret(master, general, context),
+    });
   const issuer = general?.object('litellmJwtauth');
   if (issuer !== undefined) importIssuer(issuer, context);
   general?.reportUnread(unsupportedGeneral, 'general_settings');
@@ -135,7 +131,7 @@ function importIssuer(jwt: ForeignObject, context: LitellmContext): void {
     ...(userIdClaim !== undefined && { userIdClaim }),
     ...(rolesClaim !== undefined && { rolesClaim }),
   };
-  result.put('identityProviders', 'litellm', result.withOrigin(jwt.path, entry));
+  result.put('identityProviders', 'litellm', jwt.path, entry);
 }
 
 type Groups = ReadonlyMap<string, Group>;
