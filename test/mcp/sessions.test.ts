@@ -266,6 +266,21 @@ describe('the tool list of an MCP server', () => {
     expect(server.asked('tools/list')).toHaveLength(2);
   });
 
+  it('is not read from the cache of an earlier session after the server reported a change', async () => {
+    const tools = [echo];
+    const server = await startSessions(tools, { ttlMs: 3_600_000 });
+    const { load, pass } = loadMcpTools(server.url);
+    const loadNames = async () => (await load()).map(({ name }) => name);
+    await loadNames();
+    await vi.waitFor(() => expect(server.seen.some(({ method }) => method === 'GET')).toBe(true), 8_000);
+    tools.push(createNamedTool('more'));
+    for (const each of server.sessions.open.values()) await each.sendToolListChanged();
+    await vi.waitFor(async () => expect(await loadNames()).toEqual(['echo', 'more']));
+    pass(300_000);
+    await vi.waitFor(() => expect(server.sessions.open.size).toBe(0));
+    expect(await loadNames()).toEqual(['echo', 'more']);
+  });
+
   it.each([
     ['once if its time to live allows caching', 60_000, 1],
     ['for each run if its time to live is 0', 0, 2],

@@ -49,9 +49,10 @@ export interface ConnectionOptions {
   readonly fetch: Fetch;
   readonly authorizer: Authorizer;
   /** Maximum number of milliseconds for connecting, and in addition for obtaining credentials. */
-  readonly connectingMs: number;
+  readonly connectMs: number;
   /** Protocol revision that an earlier connection with the same credentials negotiated. If undefined, it is negotiated. */
   readonly revision: PriorDiscovery | undefined;
+  /** Called when the server reports that its tools have changed. */
   readonly onToolsChanged: () => void;
   /** Returns whether a caller waits for a response. If not, a broken stream is not resumed. */
   readonly isBusy: () => boolean;
@@ -82,12 +83,12 @@ export class Connection {
 
   /** Opens a connection. Rejects with `ToolError`. */
   static async open(options: ConnectionOptions): Promise<Connection> {
-    const { settings, revision, connectingMs } = options;
+    const { settings, revision, connectMs } = options;
     const sdk = await import('@modelcontextprotocol/client');
     const endController = new AbortController();
     const server = new ServerFetch({
       ...options,
-      maxCredentialsMs: connectingMs,
+      maxCredentialsMs: connectMs,
       onTooLarge: (error) => endController.abort(error),
     });
     const transport = normalizeReplies(createTransport(sdk, options, server.fetch));
@@ -100,14 +101,14 @@ export class Connection {
     const connection = new Connection(client, transport, { server, endController });
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => connection.calls.answer(params, mcpReq.signal));
     const prior = settings.protocol === 'sse' ? { kind: 'legacy' as const } : revision;
-    const deadline = server.deadlines.start(connectingMs);
+    const deadline = server.deadlines.start(connectMs);
     try {
       const connecting = client.connect(transport, { timeout: maxTimerMs, ...(prior && { prior }) });
       await raceAbort(connecting, AbortSignal.any([deadline.signal, endController.signal]));
     } catch (error) {
       await transport.close();
       if (deadline.signal.aborted)
-        throw new UnresponsiveServerError(settings.name, `did not answer within ${connectingMs / 1000} s`, error);
+        throw new UnresponsiveServerError(settings.name, `did not answer within ${connectMs / 1000} s`, error);
       throw server.lastError ?? toServerError(settings.name, error);
     } finally {
       deadline.end();
@@ -226,15 +227,15 @@ async function addErrorId(response: Response, id: RequestId): Promise<Response> 
 function ensureAnswers(transport: StreamableHTTPClientTransport, replies: ReplyTracker): Transport {
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
+    const id = !Array.isArray(message) && 'method' in message && 'id' in message ? message.id : undefined;
     const answer = (code: number): void => {
-      if (Array.isArray(message) || !('method' in message) || !('id' in message)) return;
-      transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error: { code, message: 'the reply ended without an answer' } });
+      if (id === undefined) return;
+      transport.onmessage?.({ jsonrpc: '2.0', id, error: { code, message: 'the reply ended without an answer' } });
     };
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.();
       answer(endedEarlyCode);
     };
-    const id = !Array.isArray(message) && 'method' in message && 'id' in message ? message.id : undefined;
     if (await replies.trackSend(id, () => send(message, { ...options, onRequestStreamEnd }))) answer(unansweredCode);
   };
   return transport;

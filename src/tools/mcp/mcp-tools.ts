@@ -1,5 +1,5 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
-import type { BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
+import type { BoundedCache, BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
 import { createEntryCounter, ExpiringCache, type ExpiringEntry } from '#base/cache/expiring-cache.ts';
 import type { Fetch } from '#base/net/guarded-fetch.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
@@ -63,6 +63,7 @@ export class McpTools {
   readonly #clock: Clock;
   readonly #revisions: Revisions;
   readonly #lists: ExpiringCache<ServerListing>;
+  readonly #listStore: BoundedCache<ExpiringEntry<ServerListing>>;
   readonly #starters: ExpiringCache<readonly string[]>;
   readonly #unresponsive: UnresponsiveServers;
   readonly #sessions = new Map<string, Session>();
@@ -71,9 +72,9 @@ export class McpTools {
     this.#clock = clock;
     this.#revisions = new Revisions(caches, clock);
     this.#unresponsive = new UnresponsiveServers(caches, clock);
-    const listStore = caches.create('mcp_tools', createBounds<ServerListing>(maxListBytes));
+    this.#listStore = caches.create('mcp_tools', createBounds<ServerListing>(maxListBytes));
     const starterStore = caches.create('mcp_starters', createBounds<readonly string[]>(maxStarterBytes));
-    this.#lists = new ExpiringCache({ clock, store: listStore, failureFreshMs });
+    this.#lists = new ExpiringCache({ clock, store: this.#listStore, failureFreshMs });
     this.#starters = new ExpiringCache({ clock, store: starterStore, failureFreshMs });
   }
 
@@ -89,9 +90,7 @@ export class McpTools {
     const key = computeHash([subject, application, settings, network.rules]);
     const getSession = (): Session => this.#getSession(key, settings, network);
     const current = getSession();
-    const listing = this.#lists.get(`${key} ${current.toolChangeCount}`, () =>
-      this.#unresponsive.guard(settings, () => listServer(settings, current, network)),
-    );
+    const listing = this.#lists.get(key, () => this.#unresponsive.guard(settings, () => listServer(settings, current, network)));
     const { tools: listed, instructions, hasResources } = await raceAbort(listing, signal);
     const allowed = listed.filter(({ name }) => isAllowed(settings, name));
     if (allowed.length > maxTools) {
@@ -166,12 +165,13 @@ export class McpTools {
     return new Session({
       settings,
       fetch,
-      connectingMs: connectMs,
+      connectMs,
       authorizer: addFixedHeaders(createAuthorizer(headerAuthorization, tokens), settings.headers),
       revisions: this.#revisions,
       clock: this.#clock,
       idleMs,
       onIdle: () => this.#drop(key),
+      onToolsChanged: () => this.#listStore.delete(key),
     });
   }
 

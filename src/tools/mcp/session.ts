@@ -4,7 +4,7 @@ import { Connection, type ConnectionOptions } from './connection.ts';
 import type { Revisions } from './server-caches.ts';
 import { getServerMessage } from './server-error.ts';
 
-export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'isBusy' | 'onToolsChanged'> {
+export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'isBusy'> {
   readonly revisions: Revisions;
   readonly clock: Clock;
   /** Number of idle milliseconds after which `onIdle` is called. */
@@ -28,16 +28,10 @@ export class Session {
   #uses = 0;
   #isClosed = false;
   #idleTimer = new AbortController();
-  #toolChangeCount = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#startIdleTimer();
-  }
-
-  /** Number of times that the server reported changed tools. */
-  get toolChangeCount(): number {
-    return this.#toolChangeCount;
   }
 
   get isBusy(): boolean {
@@ -97,21 +91,14 @@ export class Session {
   #connect(): SharedConnection {
     const { revisions, settings } = this.#options;
     const revision = revisions.find(settings);
-    const connecting = Connection.open({
-      ...this.#options,
-      revision,
-      isBusy: () => this.isBusy,
-      onToolsChanged: () => {
-        this.#toolChangeCount += 1;
-      },
-    });
-    const shared: SharedConnection = { connection: connecting, uses: 0 };
+    const connection = Connection.open({ ...this.#options, revision, isBusy: () => this.isBusy });
+    const shared: SharedConnection = { connection, uses: 0 };
     this.#connections.add(shared);
-    connecting.then(
-      (connection) => {
-        revisions.put(settings, connection.revision);
-        connection.endSignal.addEventListener('abort', () => this.#forget(shared, connection), { once: true });
-        if (connection.endSignal.aborted) this.#forget(shared, connection);
+    connection.then(
+      (opened) => {
+        revisions.put(settings, opened.revision);
+        opened.endSignal.addEventListener('abort', () => this.#forget(shared, opened), { once: true });
+        if (opened.endSignal.aborted) this.#forget(shared, opened);
       },
       () => {
         revisions.forget(settings);
