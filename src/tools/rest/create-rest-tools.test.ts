@@ -118,6 +118,16 @@ describe('createRestTool replies', () => {
     expect((await callTool({ url: server.url }, {}, inQuery)).text).toMatch(/\/\?key=\*\*\*$/);
   });
 
+  it('masks credentials at the end of a truncated text', async () => {
+    const server = await startServer(({ url }, response) =>
+      response.writeHead(400, { 'x-pagination': '-'.repeat(290) + url }).end('-'.repeat(1_990) + url),
+    );
+    const authorizer = createAuthorizer({ type: 'api_key', key: 'canary-secret', name: 'k', location: 'query' }, tokenCache());
+    const { text, note } = await callTool({ url: server.url }, {}, authorizer);
+    expect(text).toMatch(/-\/\?k=\*\*\*$/);
+    expect(note).not.toContain('canary');
+  });
+
   it('rejects if the server does not reply in time', async () => {
     const server = await startServer(() => undefined);
     await expect(callTool({ url: server.url }, {})).rejects.toThrow('no reply within 500 ms');

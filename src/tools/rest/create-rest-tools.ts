@@ -69,7 +69,9 @@ export function createRestTool(definition: RestToolDefinition, { http, authorize
     return (await openFollowingRedirects(http, request, signal)).reply;
   };
   return {
-    ...{ name, description, parameters },
+    name,
+    description,
+    parameters,
     async run(args, { signal }) {
       let credentials = await getCredentials(signal);
       let reply = await send(args, credentials, signal);
@@ -78,15 +80,20 @@ export function createRestTool(definition: RestToolDefinition, { http, authorize
         credentials = await getCredentials(signal);
         reply = await send(args, credentials, signal);
       }
-      const result = await toToolResult(reply, limits.maxReplyBytes);
-      const mask = (text: string): string => maskSecrets(text, listCredentialSecrets(credentials));
-      const { note } = result;
-      return { ...result, text: mask(result.text), ...(note !== undefined && { note: mask(note) }) };
+      const secrets = listCredentialSecrets(credentials);
+      return toToolResult(reply, { maxBytes: limits.maxReplyBytes, mask: (text) => maskSecrets(text, secrets) });
     },
   };
 }
 
 const maxExplanationChars = 2000;
+
+interface ReplyOptions {
+  /** Maximum number of bytes to read. */
+  readonly maxBytes: number;
+  /** Masks the credentials in a text. Applied before a text is truncated, because a part of a secret cannot be found. */
+  readonly mask: (text: string) => string;
+}
 
 interface Content {
   readonly bytes: Buffer;
@@ -100,17 +107,18 @@ interface Content {
  * Converts a reply to a result for the model. Text stays unchanged, an error status includes a truncated body, and other
  * content becomes an attachment.
  */
-async function toToolResult(reply: HttpReply, maxBytes: number): Promise<ToolResult> {
+async function toToolResult(reply: HttpReply, options: ReplyOptions): Promise<ToolResult> {
   const { status, headers } = reply;
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ToolError(`the server sent its reply as ${encoding}, which is not accepted`);
-  const content = await readContent(reply, maxBytes);
-  const note = formatHeaderNotes(headers);
-  return { ...toResult(status, content, maxBytes), ...(note !== undefined && { note }) };
+  const content = await readContent(reply, options.maxBytes);
+  const note = formatHeaderNotes(headers, options.mask);
+  return { ...toResult(status, content, options), ...(note !== undefined && { note }) };
 }
 
-function toResult(status: number, content: Content, maxBytes: number): ToolResult {
-  const text = toReadable(toText(content), content);
+function toResult(status: number, content: Content, { maxBytes, mask }: ReplyOptions): ToolResult {
+  const readableText = toReadable(toText(content), content);
+  const text = readableText && mask(readableText);
   if (status < 200 || status > 299) return toErrorResult(status, text, content);
   if (content.bytes.length === 0) return { text: `Done: HTTP ${status}, no content.`, attachments: [], failed: false };
   if (text === undefined) return toAttachment(content, maxBytes);
@@ -178,8 +186,6 @@ function createDecoder(charset: string | undefined): TextDecoder {
   }
 }
 
-type Headers = HttpReply['headers'];
-
 // Pattern bound: linear. Each quoted value ends at the next quotation mark, and the group of parameters may be empty.
 const linkPattern = /<([^<>]{1,2000})>((?:\s*;\s*[\w!#$&+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
 const pageRelations = new Set(['next', 'prev', 'previous', 'first', 'last']);
@@ -189,18 +195,23 @@ const paginationHeaders = [
   ...['x-prev-page', 'x-count', 'x-pagination', 'pagination-count', 'pagination-page', 'pagination-limit', 'content-range'],
 ];
 const maxFieldChars = 300;
+const maxLinkChars = 4_000;
 
 /**
  * Returns a note about headers that are useful for the next call: when to retry, the addresses of further pages, and totals.
  * Returns undefined if there are no such headers.
  */
-function formatHeaderNotes(headers: Headers): string | undefined {
-  const retryAfter = getField(headers, 'retry-after');
+function formatHeaderNotes(headers: HttpReply['headers'], mask: ReplyOptions['mask']): string | undefined {
+  const getField = (name: string, maxLength = maxFieldChars): string | undefined =>
+    mask(headers[name] ?? '')
+      .trim()
+      .slice(0, maxLength) || undefined;
+  const retryAfter = getField('retry-after');
   const notes = [
     ...(retryAfter === undefined ? [] : [`Retry-After: ${/^\d+$/.test(retryAfter) ? `${retryAfter} s` : retryAfter}`]),
-    ...[...listPages(getField(headers, 'link', 4_000) ?? '')].map(([relation, address]) => `${relation} page: ${address}`),
+    ...[...listPages(getField('link', maxLinkChars) ?? '')].map(([relation, address]) => `${relation} page: ${address}`),
     ...paginationHeaders.flatMap((name) => {
-      const value = getField(headers, name);
+      const value = getField(name);
       return value === undefined ? [] : [`${name}: ${value}`];
     }),
   ];
@@ -215,9 +226,4 @@ function* listPages(link: string): Iterable<readonly [relation: string, address:
     for (const relation of (match?.[1] ?? match?.[2] ?? '').toLowerCase().split(/\s+/))
       if (pageRelations.has(relation)) yield [relation, address];
   }
-}
-
-function getField(headers: Headers, name: string, maxLength = maxFieldChars): string | undefined {
-  const text = headers[name]?.trim();
-  return text === undefined || text === '' ? undefined : text.slice(0, maxLength);
 }
