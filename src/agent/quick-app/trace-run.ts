@@ -8,7 +8,7 @@ import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
 import type { PricedUsage } from '#domain/usage/usage.ts';
-import { maskSecrets } from '#tools/authorization/authorizer.ts';
+import { listAuthorizationSecrets, maskSecrets } from '#tools/authorization/authorizer.ts';
 import type { ContextChange } from '../context/context-window.ts';
 import { getFailureReason, withheldReason } from '../perform-tool.ts';
 import { Reply } from '../reply.ts';
@@ -232,7 +232,9 @@ class TraceFormatter {
   #remainingChars = maxChars.all;
 
   constructor(app: QuickApp) {
-    this.#secrets = listSecrets(app);
+    this.#secrets = app.toolsets.flatMap((toolset) =>
+      'authorization' in toolset ? listAuthorizationSecrets(toolset.authorization) : [],
+    );
   }
 
   format(text: string): string {
@@ -260,15 +262,4 @@ class TraceFormatter {
 function shorten(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   return `${text.slice(0, maxLength).toWellFormed()}… [${text.length - maxLength} more characters]`;
-}
-
-const secretKeys = ['key', 'password', 'token', 'client_secret'];
-
-function listSecrets({ toolsets }: QuickApp): readonly string[] {
-  return toolsets.flatMap((toolset) => {
-    const authorization = 'authorization' in toolset ? toolset.authorization : null;
-    return Object.entries(authorization ?? {}).flatMap(([key, value]) =>
-      secretKeys.includes(key) && typeof value === 'string' ? [value] : [],
-    );
-  });
 }

@@ -1,5 +1,5 @@
 import { replaceText } from '#base/text/find-text.ts';
-import type { Authorization } from '#contract/configuration/authorization.ts';
+import type { Authorization, McpAuthorization } from '#contract/configuration/authorization.ts';
 import type { ClientCredentials, TokenCache } from './token-cache.ts';
 
 /** Parts of a request that authenticate the caller. They override everything else in the request. */
@@ -32,7 +32,7 @@ export function createAuthorizer(authorization: Authorization | null | undefined
     case 'basic':
       return createFixedAuthorizer(createHeader('authorization', toBasic(authorization.username, authorization.password)));
     case 'bearer':
-      return createFixedAuthorizer(createHeader('authorization', `Bearer ${authorization.token}`));
+      return createFixedAuthorizer(createBearer(authorization.token));
     case 'client_id_secret':
       return createTokenAuthorizer(authorization, tokens);
   }
@@ -42,15 +42,12 @@ export function createAuthorizer(authorization: Authorization | null | undefined
 export function addFixedHeaders(authorizer: Authorizer, headers: Readonly<Record<string, string>> | undefined): Authorizer {
   if (headers === undefined) return authorizer;
   const lowerCaseHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const originals = new WeakMap<Credentials, Credentials>();
   return {
+    ...authorizer,
     async getCredentials(signal) {
       const credentials = await authorizer.getCredentials(signal);
-      const combined = { ...credentials, headers: { ...lowerCaseHeaders, ...credentials.headers } };
-      originals.set(combined, credentials);
-      return combined;
+      return { ...credentials, headers: { ...lowerCaseHeaders, ...credentials.headers } };
     },
-    onRejected: (credentials) => authorizer.onRejected(originals.get(credentials) ?? credentials),
   };
 }
 
@@ -59,21 +56,20 @@ function createFixedAuthorizer(credentials: Credentials): Authorizer {
 }
 
 function createTokenAuthorizer(client: ClientCredentials, tokens: TokenCache): Authorizer {
-  const tokensByCredentials = new WeakMap<Credentials, string>();
   return {
-    async getCredentials(signal) {
-      const token = await tokens.getToken(client, signal);
-      const credentials = createHeader('authorization', `Bearer ${token}`);
-      tokensByCredentials.set(credentials, token);
-      return credentials;
-    },
-    onRejected(credentials) {
-      const token = tokensByCredentials.get(credentials);
-      if (token === undefined) return false;
-      tokens.delete(client, token);
+    getCredentials: async (signal) => createBearer(await tokens.getToken(client, signal)),
+    onRejected({ headers: { authorization } }) {
+      if (authorization === undefined) return false;
+      tokens.delete(client, authorization.slice(bearerPrefix.length));
       return true;
     },
   };
+}
+
+const bearerPrefix = 'Bearer ';
+
+function createBearer(token: string): Credentials {
+  return createHeader('authorization', bearerPrefix + token);
 }
 
 function toApiKey({ key, name, location }: Extract<Authorization, { type: 'api_key' }>): Credentials {
@@ -93,6 +89,22 @@ function toBasic(username: string, password: string): string {
 
 /** Minimum length of a maskable secret. Shorter secrets occur in ordinary text. */
 const minSecretLength = 4;
+
+/** Returns the secret of an authorization setting. The result is empty if there is no authorization. */
+export function listAuthorizationSecrets(authorization: Authorization | McpAuthorization | null | undefined): string[] {
+  switch (authorization?.type) {
+    case undefined:
+      return [];
+    case 'api_key':
+      return [authorization.key];
+    case 'basic':
+      return [authorization.password];
+    case 'bearer':
+      return [authorization.token];
+    case 'client_id_secret':
+      return [authorization.client_secret];
+  }
+}
 
 /** Returns the secret values of credentials, without the name of the scheme. */
 export function listCredentialSecrets({ headers, query, body }: Credentials): string[] {

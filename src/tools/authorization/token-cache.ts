@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Caches } from '#base/cache/bounded-cache.ts';
 import { createEntryCounter, ExpiringCache, type ExpiringValue } from '#base/cache/expiring-cache.ts';
 import { type HttpClient, HttpError, type HttpTimeouts } from '#base/http/client.ts';
@@ -112,6 +112,7 @@ function isInvalidClient({ status, body }: TokenReply): boolean {
   return status === 401 || (status === 400 && body.error === 'invalid_client');
 }
 
+/** Encodes both parts as form values, before they are joined (RFC 6749, 2.3.1). */
 function toClientBasic({ client_id, client_secret }: ClientCredentials): string {
   const encode = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(client_id)}:${encode(client_secret)}`).toString('base64')}`;
@@ -131,5 +132,5 @@ function toLifetimeMs(expiresIn: unknown): number {
 /** Hashes all settings, so that cache keys contain no secrets. */
 function computeKey({ client_id, client_secret, token_url, scope, aud }: ClientCredentials): string {
   const settings = JSON.stringify([client_id, client_secret, token_url, scope ?? null, aud ?? null]);
-  return createHash('sha256').update(settings).digest('base64');
+  return hash('sha256', settings, 'base64');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import type { BoundedCache, Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
@@ -90,5 +90,5 @@ export class UnresponsiveServers {
 
 /** Hashes all parts into one key, so that keys contain no secrets. */
 export function computeHash(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+  return hash('sha256', JSON.stringify(parts), 'base64');
 }

@@ -1,7 +1,13 @@
 import { type Fetch, limitBytes } from '#base/net/guarded-fetch.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { ToolError } from '#domain/tools/tool.ts';
-import { type Authorizer, type Credentials, listCredentialSecrets, maskSecrets } from '../authorization/authorizer.ts';
+import {
+  type Authorizer,
+  type Credentials,
+  listAuthorizationSecrets,
+  listCredentialSecrets,
+  maskSecrets,
+} from '../authorization/authorizer.ts';
 import { createServerError, ForgottenSessionError, reportsForgottenSession, toServerError } from './server-error.ts';
 
 const maxReplyBytes = 16 * 1024 * 1024;
@@ -124,21 +130,6 @@ function addCredentials({ headers }: RequestInit, credentials: Credentials): Hea
   const merged = new Headers(headers);
   for (const [name, value] of Object.entries(credentials.headers)) merged.set(name, value);
   return merged;
-}
-
-function listAuthorizationSecrets(authorization: McpToolsetSettings['authorization']): string[] {
-  switch (authorization?.type) {
-    case 'api_key':
-      return [authorization.key];
-    case 'basic':
-      return [authorization.password];
-    case 'bearer':
-      return [authorization.token];
-    case 'client_id_secret':
-      return [authorization.client_secret];
-    default:
-      return [];
-  }
 }
 
 /** Time limit of one request. It counts only the time that the request waits for the server. */
