@@ -300,7 +300,7 @@ describe('AddonTools documents', () => {
         : response.end(document.replace('"info"', '"servers":[{"url":"api"}],"info"')),
     );
     const { tools } = await addonTools().load(findAddon(server.url), ann);
-    await tools[0]?.run({}, { signal: neverAborted, report: () => Promise.resolve(), cite: () => 1 });
+    await tools[0]?.run({}, { signal: neverAborted, report: () => Promise.resolve(), cite: () => 1, maxResultBytes: 10_000 });
     expect(server.seen.at(-1)?.url).toBe('/deep/api/a');
   });
 });

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { truncate } from '#base/text/truncate.ts';
 import type { Attachment, Citable } from '#domain/tools/tool.ts';
 
 /** A numbered passage that the model can cite. */
@@ -88,16 +89,13 @@ function sortByNumber(citations: readonly Citation[]): Attachment[] {
 }
 
 function shortenExcerpt({ attachment, ...citation }: Citation): Citation {
-  const { data = '' } = attachment;
-  if (data.length <= maxStoredExcerptChars) return { ...citation, attachment };
-  return { ...citation, attachment: { ...attachment, data: `${data.slice(0, maxStoredExcerptChars).toWellFormed()}…` } };
+  const { data } = attachment;
+  if (data === undefined) return { ...citation, attachment };
+  return { ...citation, attachment: { ...attachment, data: truncate(data, maxStoredExcerptChars) } };
 }
 
 function computeKey({ title, data, url, reference_url }: Attachment): string {
-  return createHash('sha256')
-    .update(JSON.stringify([title, data, url, reference_url]))
-    .digest('base64url')
-    .slice(0, keyChars);
+  return hash('sha256', JSON.stringify([title, data, url, reference_url]), 'base64url').slice(0, keyChars);
 }
 
 /** Parses marks such as `[1]`, `[1, 3]`, `[2-4]`, and `【1】`. Ignores marks in code. */

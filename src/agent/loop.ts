@@ -81,11 +81,10 @@ class Loop {
   }
 
   #prepareResults(toolset: Toolset): FullResults {
-    const { earlierResults, maxResultBytes, wrapTool = (tool) => tool } = this.#options;
+    const { earlierResults, wrapTool = (tool) => tool } = this.#options;
     const tool = createReadResultTool(
       () => this.#toolContext.results,
       () => this.#conversation,
-      maxResultBytes,
     );
     return new FullResults(toolset.prepare(wrapTool(tool)), earlierResults);
   }

@@ -25,6 +25,15 @@ describe('toMediaMessages', () => {
     expect(message?.content).toMatch(/^Shown by tools, not said by the user:\n1\. a # b x{60,80} \(image\/png\), by draw$/);
   });
 
+  it('does not split a character at the end of a long title', () => {
+    const [message] = toMediaMessages(
+      [{ tool: 'draw', attachments: [{ title: `${'x'.repeat(79)}😀`, data: png(30) }] }],
+      accepted,
+      [],
+    );
+    expect(message?.content).toSatisfy((content: string) => content.isWellFormed());
+  });
+
   it.each([
     ['invalid base64', `${png(30).slice(0, -4)}<>..`],
     ['truncated base64', png(30).slice(0, -3)],

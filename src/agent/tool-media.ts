@@ -60,7 +60,7 @@ export function toMediaMessages(media: readonly ToolMedia[], accepted: AcceptedM
     const type = data.length <= Math.min(remainingChars, maxChars) ? detectType(data) : undefined;
     if (type === undefined || !isAcceptedType(type, accepted.types) || items.length === accepted.maxCount) continue;
     remainingChars -= data.length;
-    const line = `${items.length + 1}. ${title.slice(0, maxTitleChars).replace(/\s+/g, ' ')} (${type}), by ${tool}`;
+    const line = `${items.length + 1}. ${title.slice(0, maxTitleChars).toWellFormed().replace(/\s+/g, ' ')} (${type}), by ${tool}`;
     items.push({ line, attachment: { type, title, data } });
   }
   if (items.length === 0) return [];

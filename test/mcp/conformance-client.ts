@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   if (name !== undefined && args !== undefined) {
     const tool = offered.find((candidate) => candidate.name === name);
     if (tool === undefined) throw new Error(`there is no tool ${name}`);
-    await run(tool, args, { signal, report: async () => undefined, cite: () => 1 });
+    await run(tool, args, { signal, report: async () => undefined, cite: () => 1, maxResultBytes: 10_000 });
   }
   await tools.close();
 }

@@ -194,7 +194,10 @@ describe('an MCP session', () => {
     const server = await startSessions([echo]);
     const { tools, load, pass } = loadMcpTools(server.url);
     const [tool] = await load();
-    await tool?.run({ text: 'hi' }, { signal: new AbortController().signal, report: () => Promise.resolve(), cite: () => 1 });
+    await tool?.run(
+      { text: 'hi' },
+      { signal: new AbortController().signal, report: () => Promise.resolve(), cite: () => 1, maxResultBytes: 10_000 },
+    );
     pass(299_999);
     await pause(20);
     expect(server.sessions.open.size).toBe(1);

@@ -226,7 +226,10 @@ describe('an MCP tool call', () => {
     const call = async (steps: number) => {
       const server = await startStateless([working(steps)]);
       const [tool] = await loadMcpTools(server.url, { timeoutMs: 1_500 }).load();
-      return tool?.run({}, { signal: new AbortController().signal, report: () => Promise.resolve(), cite: () => 1 });
+      return tool?.run(
+        {},
+        { signal: new AbortController().signal, report: () => Promise.resolve(), cite: () => 1, maxResultBytes: 10_000 },
+      );
     };
     expect(await call(8)).toMatchObject({ text: 'done', failed: false });
     await expect(call(1)).rejects.toThrow('The MCP server Tools did not answer in time.');

@@ -107,6 +107,13 @@ describe('a file in the document index', () => {
     expect(embedder.inputs[77]).toBe('Part 0 › Part 77\nabc 77');
   });
 
+  it('sends no half characters of long headings to the embedding model', async () => {
+    const embedder = new LetterEmbedder();
+    await read(createIndexer(), blobs.file('a.md', `# ${'😀'.repeat(80)}a\n\ntext`), embedder);
+    await until(async () => embedder.inputs.length === 1);
+    expect(embedder.inputs[0]?.isWellFormed()).toBe(true);
+  });
+
   it('is read once for repeated and concurrent requests', async () => {
     const indexer = createIndexer();
     const file = blobs.file('a.txt', text);

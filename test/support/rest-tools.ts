@@ -77,5 +77,6 @@ export function callTool(definition: Partial<RestToolDefinition> & { url: string
     signal: neverAborted,
     report: () => Promise.resolve(),
     cite: () => 1,
+    maxResultBytes: 10_000,
   });
 }

@@ -8,7 +8,6 @@ function read(text: string, args: object, maxResultBytes = 10_000): Promise<stri
   const tool = createReadResultTool(
     () => results,
     () => [],
-    10_000,
   );
   const context = { maxResultBytes } as Parameters<typeof tool.run>[1];
   return Promise.resolve(tool.run({ id: 'r_1', ...args }, context)).then((result) => result.text);
@@ -47,12 +46,15 @@ describe('read_result', () => {
       const tool = createReadResultTool(
         () => results,
         () => [],
-        10_000,
       );
       const context = { maxResultBytes: 10_000 } as Parameters<typeof tool.run>[1];
       await Promise.all(Array.from({ length: 10 }, () => tool.run({ id: 'r_1', search }, context)));
     });
     expect(blockedMs).toBeLessThan(250);
+  });
+
+  it('does not return half a character', async () => {
+    expect(await read('a😀b', { offset: 2 })).toMatch(/^\ufffdb\n\n\[Characters 2 to 4 of 4/);
   });
 
   it('shows a part of the first match if it does not fit completely', async () => {

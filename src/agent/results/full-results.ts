@@ -152,23 +152,19 @@ const maxNoteBytes = 200;
 const minPageBytes = 200;
 
 /** Creates the tool that lets a model read or search results that it saw only in part. */
-export function createReadResultTool(
-  getResults: () => FullResults,
-  getMessages: () => readonly Message[],
-  maxBytes: number,
-): Tool {
+export function createReadResultTool(getResults: () => FullResults, getMessages: () => readonly Message[]): Tool {
   let lastTurn: Promise<unknown> = Promise.resolve();
   return {
     name: readResultName,
     description: 'Reads on in a result of a tool that was cut or cleared, or searches it.',
     parameters,
-    async run({ id, offset = 0, search }, { maxResultBytes: availableBytes = maxBytes }): Promise<ToolResult> {
+    async run({ id, offset = 0, search }, { maxResultBytes }): Promise<ToolResult> {
       // Each call has its own turn of the event loop, because all calls of a model run concurrently.
       lastTurn = lastTurn.then(() => setImmediate());
       await lastTurn;
       const text = await getResults().find(String(id), getMessages());
       if (text === undefined) throw new ToolError(`no result has the id ${JSON.stringify(id)}. Call its tool again`);
-      const maxPageBytes = Math.max(minPageBytes, availableBytes - maxNoteBytes);
+      const maxPageBytes = Math.max(minPageBytes, maxResultBytes - maxNoteBytes);
       const from = Number(offset);
       const content =
         typeof search === 'string' && search.trim() !== ''
@@ -182,7 +178,8 @@ export function createReadResultTool(
 function formatPage(text: string, from: number, maxBytes: number): string {
   const remainingText = text.slice(from);
   if (remainingText === '') return `[The result has ${text.length} characters, so it has no text at offset ${from}.]`;
-  const page = truncateText(remainingText, maxBytes);
+  // The model may choose an offset within a surrogate pair.
+  const page = truncateText(remainingText, maxBytes).toWellFormed();
   const end = from + page.length;
   const hint = end < text.length ? `continue with offset ${end}` : 'this is the end';
   return `${page}\n\n[Characters ${from} to ${end} of ${text.length}, ${hint}.]`;

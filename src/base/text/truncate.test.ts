@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createExcerpt, createExcerptOfTexts, trimEnd } from './truncate.ts';
+import { createExcerpt, createExcerptOfTexts, trimEnd, truncate } from './truncate.ts';
 
 it.each([
   ['a..b...', '.', 'a..b'],
@@ -10,6 +10,14 @@ it.each([
   ['', '.', ''],
 ])('trimEnd(%j, %j) returns %j', (text, characters, trimmed) => {
   expect(trimEnd(text, characters)).toBe(trimmed);
+});
+
+it.each([
+  ['abc', 3, 'abc'],
+  ['abcd', 3, 'abc…'],
+  ['ab😀', 3, 'ab\ufffd…'],
+])('truncate(%j, %j) returns %j', (text, maxChars, truncated) => {
+  expect(truncate(text, maxChars)).toBe(truncated);
 });
 
 const long = `${'before it '.repeat(30)}the **Needle** in\n\nthe haystack ${'behind it '.repeat(30)}`;

@@ -7,9 +7,12 @@ export function trimEnd(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
-/** Returns the text, or its first `maxChars` characters and an ellipsis if it is longer. */
+/**
+ * Returns the text, or its first `maxChars` characters and an ellipsis if it is longer. Half a surrogate pair at the end becomes
+ * U+FFFD, because vendors reject lone surrogates.
+ */
 export function truncate(text: string, maxChars: number): string {
-  return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
+  return text.length > maxChars ? `${text.slice(0, maxChars).toWellFormed()}…` : text;
 }
 
 const excerptChars = 160;

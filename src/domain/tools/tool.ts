@@ -45,11 +45,8 @@ export interface ToolContext {
   readonly cite: (citable: Citable) => number;
   /** The user's answer to the question of the previous run. */
   readonly answer?: ToolAnswer | undefined;
-  /**
-   * Maximum number of result bytes that the model receives. A longer result is truncated at the end. If undefined, the limit of
-   * the tool applies.
-   */
-  readonly maxResultBytes?: number;
+  /** Maximum number of result bytes that the model receives. A longer result is truncated at the end. */
+  readonly maxResultBytes: number;
 }
 
 export interface ToolProgress {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ElicitRequest, ElicitResult, InputRequiredResult } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
+import { truncate } from '#base/text/truncate.ts';
 import type { ToolAnswer, ToolQuestion } from '#domain/tools/tool.ts';
 import { computeHash } from './server-caches.ts';
 import { createServerError } from './server-error.ts';
@@ -91,7 +92,7 @@ function toOpenQuestion(server: string, key: string, request: unknown): OpenQues
   const { mode = 'form', message, requestedSchema } = toObject(params);
   if (method !== 'elicitation/create' || mode !== 'form')
     throw createServerError(server, `asks its client for data that Parley cannot give (${String(method).slice(0, 80)})`);
-  return { key, message: String(message).slice(0, maxMessageChars), schema: toParameters(requestedSchema) };
+  return { key, message: truncate(String(message), maxMessageChars), schema: toParameters(requestedSchema) };
 }
 
 const cancelResult: ElicitResult = { action: 'cancel' };

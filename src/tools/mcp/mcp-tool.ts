@@ -1,5 +1,6 @@
 import type { Client, Tool as ListedTool, ListResourcesResult, Progress, ReadResourceResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '#base/json/json.ts';
+import { truncate } from '#base/text/truncate.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { type Tool, type ToolContext, ToolError, type ToolQuestion, type ToolResult } from '#domain/tools/tool.ts';
 import type { Connection } from './connection.ts';
@@ -17,7 +18,7 @@ export function createMcpTool(listed: ListedTool, options: McpCallOptions): Tool
   const { name, title = '', description = title, annotations, inputSchema } = listed;
   return {
     name,
-    description: description.slice(0, maxDescriptionChars),
+    description: truncate(description, maxDescriptionChars),
     parameters: toParameters(inputSchema),
     annotations,
     async run(args, context) {
@@ -233,5 +234,5 @@ function createProgressHandler(report: ToolContext['report'], mask: (text: strin
 
 function toLine({ progress, total, message }: Progress): string {
   const amount = total === undefined ? `${progress}` : `${progress} of ${total}`;
-  return message === undefined ? amount : `${amount}: ${message.slice(0, maxMessageChars)}`;
+  return message === undefined ? amount : `${amount}: ${truncate(message, maxMessageChars)}`;
 }

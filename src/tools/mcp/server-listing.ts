@@ -1,6 +1,7 @@
 import type { Client, Tool as ListedTool, Prompt } from '@modelcontextprotocol/client';
 import type { ExpiringValue } from '#base/cache/expiring-cache.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { truncate } from '#base/text/truncate.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { OfferedTool, ToolsetSurvey } from '#domain/tools/tool.ts';
 import { maxDescriptionChars } from './mcp-tool.ts';
@@ -86,8 +87,8 @@ export function toSurvey(listed: readonly ListedTool[], mask: (text: string) => 
     remainingChars -= JSON.stringify(parameters).length;
     return {
       name,
-      title: mask(title ?? '').slice(0, maxNameChars),
-      description: mask(description ?? '').slice(0, maxDescriptionChars),
+      title: truncate(mask(title ?? ''), maxNameChars),
+      description: truncate(mask(description ?? ''), maxDescriptionChars),
       parameters: remainingChars < 0 ? undefined : parameters,
       isReadOnly: annotations?.readOnlyHint === true,
     };

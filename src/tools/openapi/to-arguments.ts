@@ -1,4 +1,5 @@
 import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { truncate } from '#base/text/truncate.ts';
 import { repairKeywords, schemaKeywords } from '#domain/tools/repair-schema.ts';
 import {
   type BodyKind,
@@ -9,7 +10,7 @@ import {
   type RestTarget,
   type RestToolDefinition,
 } from '#domain/tools/rest-tool.ts';
-import { shorten, toScalarText, toText } from './to-text.ts';
+import { toScalarText, toText } from './to-text.ts';
 
 export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'contentType'>;
 
@@ -54,7 +55,7 @@ class ArgumentList {
     const [content] = Object.values(toObject(parameter.content));
     const schema = { ...this.#schemas.copy(parameter.schema ?? toObject(content).schema) };
     const description = toText(parameter.description);
-    if (description !== undefined) schema.description = shorten(description, maxParameterDescriptionChars);
+    if (description !== undefined) schema.description = truncate(description, maxParameterDescriptionChars);
     const style = location === 'query' && content === undefined ? getQueryStyle(parameter, schema) : {};
     this.#add({ location, key, ...style }, schema, location === 'path' || required === true);
   }
@@ -201,7 +202,7 @@ function toTextSchema({ contentType, kind, media }: BodyChoice, schemas: InputSc
   const parts = [toText(description), `The body, as ${contentType}.`, kind === 'bytes' ? bytesHint : undefined];
   const shape = schema.properties === undefined ? undefined : `Its fields, as JSON Schema: ${JSON.stringify(schema)}`;
   const fullDescription = [...parts, shape].filter((part) => part !== undefined).join(' ');
-  return { type: 'string', description: shorten(fullDescription, maxSchemaChars) };
+  return { type: 'string', description: truncate(fullDescription, maxSchemaChars) };
 }
 
 type Style = Pick<RestTarget, 'style' | 'explode'>;
@@ -263,7 +264,7 @@ class InputSchemas {
   #copyKeyword(keyword: string, value: unknown, depth: number): unknown {
     this.#remainingNodes -= 1;
     if (this.#remainingNodes < 0) return undefined;
-    if (keyword === 'description') return shorten(toText(value) ?? '', maxDescriptionChars);
+    if (keyword === 'description') return truncate(toText(value) ?? '', maxDescriptionChars);
     if (schemaKeywords.list.has(keyword)) return filterObjects(value).map((schema) => this.copy(schema, depth));
     if (schemaKeywords.byName.has(keyword)) return this.#copyNamed(toObject(value), depth);
     if (schemaKeywords.single.has(keyword)) return typeof value === 'boolean' ? value : this.copy(value, depth);

@@ -1,8 +1,8 @@
 import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
-import { trimEnd } from '#base/text/truncate.ts';
+import { trimEnd, truncate } from '#base/text/truncate.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';
-import { shorten, toScalarText, toText } from './to-text.ts';
+import { toScalarText, toText } from './to-text.ts';
 
 const maxDescriptionChars = 1000;
 const methodsByKey: Readonly<Record<string, RestMethod>> = {
@@ -68,7 +68,7 @@ function toRestTool(entry: OperationEntry): RestToolDefinition {
   const withoutBody = method === 'GET' ? { ...operation, requestBody: undefined } : operation;
   return {
     name: getName(entry),
-    description: shorten(description, maxDescriptionChars),
+    description: truncate(description, maxDescriptionChars),
     ...toArguments(withoutBody, mergeParameters(item.parameters, operation.parameters), path),
     method,
     url: getServerUrl(entry) + path,

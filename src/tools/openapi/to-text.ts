@@ -7,8 +7,3 @@ export function toText(value: unknown): string | undefined {
 export function toScalarText(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
-
-/** Shortens a text to at most `maxLength` characters, including the ellipsis. */
-export function shorten(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
-}

@@ -109,7 +109,7 @@ function rankExactFirst(hits: readonly ScoredHit[], exact: ReadonlyMap<string, n
 async function embed(text: string, embedder: TextEmbedder, signal: AbortSignal): Promise<Float32Array | undefined> {
   try {
     const [vector] = await embedder.embed(
-      [text.slice(0, maxQueryChars)],
+      [text.slice(0, maxQueryChars).toWellFormed()],
       AbortSignal.any([signal, AbortSignal.timeout(queryVectorMs)]),
     );
     return vector;

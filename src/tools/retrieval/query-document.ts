@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
+import { truncate } from '#base/text/truncate.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { StoreError } from '#domain/store-error.ts';
@@ -20,6 +21,8 @@ import { awaitIndexing, countVectors, type IndexedSource } from './reading-progr
 
 const maxQueryChars = 2000;
 const maxListedNames = 40;
+/** Maximum number of characters of unknown names in an error message. */
+const maxNamesChars = 200;
 /** Maximum number of tokens of documents that are returned completely. `maxCompletePassages` and the result size also apply. */
 const maxCompleteTokens = 8000;
 const maxCompletePassages = 100;
@@ -91,7 +94,7 @@ interface Question {
 
 function toQuestion({ query, files: requestedNames }: JsonObject, files: readonly SearchableFile[]): Question {
   if (typeof query !== 'string' || query.trim() === '') throw new ToolError('The argument query is missing: it must be a text.');
-  const text = query.trim().slice(0, maxQueryChars);
+  const text = query.trim().slice(0, maxQueryChars).toWellFormed();
   const names = (Array.isArray(requestedNames) ? requestedNames : [requestedNames]).filter(
     (name) => typeof name === 'string' && name !== '',
   );
@@ -101,7 +104,7 @@ function toQuestion({ query, files: requestedNames }: JsonObject, files: readonl
     names.some((requested) => isSameName(requested, name) || requested === reference),
   );
   if (matches.length > 0) return { text, files: matches };
-  throw new ToolError(`There is no document named ${names.join(' or ').slice(0, 200)}; ${formatDescription(files)}`);
+  throw new ToolError(`There is no document named ${truncate(names.join(' or '), maxNamesChars)}; ${formatDescription(files)}`);
 }
 
 async function answerQuestion({ text, files }: Question, deps: AnswerDeps): Promise<ToolResult> {
@@ -215,7 +218,7 @@ function toCitation(source: IndexedSource, passage: Passage): Attachment {
   return {
     type: 'text/markdown',
     title: formatLocation(source, passage, 'p.'),
-    data: text.length <= maxExcerptChars ? text : `${text.slice(0, maxExcerptChars).toWellFormed()}…`,
+    data: truncate(text, maxExcerptChars),
     reference_type: source.file.contentType,
     reference_url: page === null ? source.reference : `${source.reference}#page=${page}`,
   };

@@ -288,5 +288,5 @@ class VectorBuilder {
 function toText(title: string, { headings, text }: Passage): string {
   const [outermost] = headings;
   const context = [...(title === '' || title === outermost ? [] : [title]), ...headings].join(' › ');
-  return context === '' ? text : `${context.slice(-maxContextChars)}\n${text}`;
+  return context === '' ? text : `${context.slice(-maxContextChars).toWellFormed()}\n${text}`;
 }
