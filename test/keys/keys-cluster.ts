@@ -22,6 +22,8 @@ export interface KeysCluster extends AsyncDisposable {
   readonly clock: AdjustableClock;
   readonly issuer: Issuer;
   readonly upstream: ScriptedUpstream;
+  /** The store of provisioned users and groups of both nodes. */
+  readonly scimStore: SqlScimStore;
   readonly audited: { readonly action: string; readonly subject: string | undefined; readonly object: string | undefined }[];
   /** Reloads both nodes with these sections, or with the initial configuration by default. */
   configure(otherSections?: object): void;
@@ -48,6 +50,7 @@ export async function startKeysCluster(
   const issuer = await startIssuer();
   const upstream = await startScriptedUpstream();
   const clock = new AdjustableClock();
+  const scimStore = new SqlScimStore(responseDatabase.database, seal);
   const audited: KeysCluster['audited'] = [];
   const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
   const configuration = (otherSections: object = {}): object => ({
@@ -63,7 +66,7 @@ export async function startKeysCluster(
       keys: {
         store: new SqlKeyStore(responseDatabase.database),
         blockedUsers: new SqlBlockedUserStore(responseDatabase.database),
-        scim: new SqlScimStore(responseDatabase.database, seal),
+        scim: scimStore,
         people: new SqlPeopleStore(responseDatabase.database),
         isShared: true,
       },
@@ -77,7 +80,7 @@ export async function startKeysCluster(
     });
   const nodes = [await start(), await start()] as const;
   return {
-    ...{ database: responseDatabase.database, nodes, clock, issuer, upstream, audited },
+    ...{ database: responseDatabase.database, nodes, clock, issuer, upstream, scimStore, audited },
     configure(otherSections) {
       for (const node of nodes) node.reload(configuration(otherSections));
     },

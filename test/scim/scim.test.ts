@@ -302,6 +302,26 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
     await vi.waitFor(async () => expect(await canAdminister()).toBe(403), withinSecond);
   });
 
+  it('never returns a partial list of members or groups', async () => {
+    const { id } = await create('Users', { userName: 'everywhere' });
+    const group = await create('Groups', { displayName: 'Everybody', members: [{ value: id }] });
+    const member = { groupId: group.id, groupName: 'Everybody', userId: id, userName: 'everywhere' };
+    const listMembers = vi.spyOn(cluster.scimStore, 'listMembers');
+    listMembers.mockImplementation(async (_of, limit) => Array.from({ length: limit }, () => member));
+    try {
+      const tooMany = { status: '400', scimType: 'tooMany' };
+      expect((await send('GET', '/Users')).json).toMatchObject(tooMany);
+      expect((await send('GET', '/Groups')).json).toMatchObject(tooMany);
+      expect((await send('GET', `/Groups/${group.id}`)).json).toMatchObject(tooMany);
+      expect((await send('GET', `/Groups/${group.id}?excludedAttributes=members`)).status).toBe(200);
+      const changed = await patch(`/Groups/${group.id}`, { op: 'add', path: 'members', value: [{ value: id }] });
+      expect(changed.status).toBe(200);
+      expect(changed.json).not.toHaveProperty('members');
+    } finally {
+      listMembers.mockRestore();
+    }
+  });
+
   it('describes itself, and rejects other keys and large bodies', async () => {
     expect((await send('GET', '/ServiceProviderConfig')).json).toMatchObject({ patch: { supported: true } });
     expect((await send('GET', '/ResourceTypes')).json).toMatchObject({ totalResults: 2 });

@@ -9,7 +9,7 @@ import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { getMember } from '#domain/scim/scim-filter.ts';
-import type { ScimBlock, ScimGroup, ScimStore, ScimUser, ScimWriteResult } from '#domain/scim/scim-store.ts';
+import type { ScimBlock, ScimGroup, ScimMember, ScimStore, ScimUser, ScimWriteResult } from '#domain/scim/scim-store.ts';
 import { StoreError } from '#domain/store-error.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { type GroupRoles, toScimSubject } from '#services/scim/group-roles.ts';
@@ -94,9 +94,7 @@ export function scimRoutes(app: FastifyInstance, deps: ScimDeps): void {
   serve('DELETE', '/Users/:user', 0, (request) => deleteUser(deps, request));
   serve('GET', '/Groups', 0, ({ query }) => listGroups(deps, query as Query));
   serve('POST', '/Groups', maxGroupBytes, (request) => createGroup(deps, request));
-  serve('GET', '/Groups/:group', 0, async (request) =>
-    loadGroupResource(deps, await findGroup(deps, request), request.query as Query),
-  );
+  serve('GET', '/Groups/:group', 0, (request) => readGroupResource(deps, request));
   serve('PUT', '/Groups/:group', maxGroupBytes, (request) => replaceGroup(deps, request));
   serve('PATCH', '/Groups/:group', maxGroupBytes, (request) => changeGroup(deps, request));
   serve('DELETE', '/Groups/:group', 0, (request) => deleteGroup(deps, request));
@@ -137,7 +135,9 @@ function requireStored(result: ScimWriteResult): void {
 async function listUsers({ store }: ScimDeps, query: Query): Promise<JsonObject> {
   const { startIndex, ...page } = readListQuery(query, 'User');
   const { total, resources } = await store.listUsers(page);
-  const members = await store.listMembers({ users: resources.map(({ id }) => id) }, maxMembers);
+  const members = await store.listMembers({ users: resources.map(({ id }) => id) }, maxMembers + 1);
+  if (members.length > maxMembers)
+    throw scimError('tooMany', 'The users of the page are in too many groups. Send a smaller count.');
   const items = resources.map((user) =>
     toUserResource(
       user,
@@ -228,10 +228,8 @@ async function writeUser(
 async function listGroups({ store }: ScimDeps, query: Query): Promise<JsonObject> {
   const { startIndex, ...page } = readListQuery(query, 'Group');
   const { total, resources } = await store.listGroups(page);
-  const members = includesMembers(query)
-    ? await store.listMembers({ groups: resources.map(({ id }) => id) }, maxMembers + 1)
-    : undefined;
-  if (members !== undefined && members.length > maxMembers)
+  const members = await listGroupMembers(store, resources, query);
+  if (members === 'too many')
     throw scimError(
       'tooMany',
       'The groups of the page have too many members. Add excludedAttributes=members or a smaller count.',
@@ -253,8 +251,22 @@ async function findGroup({ store }: ScimDeps, request: FastifyRequest): Promise<
   return (await store.findGroup(readId(request, 'group'))) ?? throwNotFound();
 }
 
-async function loadGroupResource({ store }: ScimDeps, group: ScimGroup, query: Query): Promise<JsonObject> {
-  const members = includesMembers(query) ? await store.listMembers({ groups: [group.id] }, maxMembers) : undefined;
+/** Returns the members of groups. Returns undefined if the client excludes them, and `too many` if they do not fit in a response. */
+async function listGroupMembers(
+  store: ScimStore,
+  groups: readonly ScimGroup[],
+  query: Query,
+): Promise<readonly ScimMember[] | 'too many' | undefined> {
+  if (!includesMembers(query)) return undefined;
+  const members = await store.listMembers({ groups: groups.map(({ id }) => id) }, maxMembers + 1);
+  return members.length > maxMembers ? 'too many' : members;
+}
+
+async function readGroupResource(deps: ScimDeps, request: FastifyRequest): Promise<JsonObject> {
+  const group = await findGroup(deps, request);
+  const members = await listGroupMembers(deps.store, [group], request.query as Query);
+  if (members === 'too many')
+    throw scimError('tooMany', `The group has more than ${maxMembers} members. Add excludedAttributes=members.`);
   return toGroupResource(group, members);
 }
 
@@ -297,5 +309,7 @@ async function writeGroup(
   requireStored(await deps.groupRoles.write(write));
   const details = { name: group.displayName };
   deps.recordAudit({ action: 'scim.group_saved', subject: undefined, object: group.id, requestId: request.id, details });
-  return loadGroupResource(deps, group, request.query as Query);
+  // A partial list would look complete.
+  const members = await listGroupMembers(deps.store, [group], request.query as Query);
+  return toGroupResource(group, members === 'too many' ? undefined : members);
 }
