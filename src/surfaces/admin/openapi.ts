@@ -248,7 +248,7 @@ const tables = ['text/csv', 'application/jsonl'].map((type) => ({ type, schema: 
 
 const filters = [
   inQuery('user', 'Only calls of a user.'),
-  inQuery('key', 'Only calls with a key that its user created, by the ID of the key.'),
+  inQuery('key', 'Only calls with a key, by the ID of the key.'),
   inQuery('project', 'Only calls of a project. Empty: calls without one.'),
   inQuery('requestId', 'Only the calls of one request.'),
   inQuery('session', 'Only the calls of one session or conversation of a client.'),
@@ -271,12 +271,12 @@ const inStatus = inQuery('status', 'Only calls with this HTTP status.', {
   example: 429,
 });
 
-const usageParameters = (keys: string, by: string) => [
+const usageParameters = (keys: string, by: string, words: readonly string[] = by.split(',')) => [
   ...days,
   format,
   inQuery('by', `Keys to group by, separated by commas: ${keys}. The default is \`day\`.`, {
     example: by,
-    schema: toList(by.split(',')),
+    schema: toList(words),
   }),
   inQuery(
     'direct',
@@ -308,7 +308,11 @@ export const adminOperations = listOperations(shared, {
         'kind',
         'With `rate`, the response lists the ratings of replies, newest first, with `limit` and `token` as in the audit log.',
       ),
-      ...usageParameters('`day`, `deployment`, `user`, `project`, `session`', 'day,deployment,user,project,session'),
+      ...usageParameters(
+        '`day`, `deployment`, `user`, `project`, `key`, `session`, and up to four tags such as `tag:team`',
+        'day,deployment,user,project,session',
+        ['day', 'deployment', 'user', 'project', 'key', 'session', 'tag:[\\w.:/@-]+'],
+      ),
       inQuery('deployment', 'Only calls of a deployment.'),
       ...filters,
     ],
