@@ -9,7 +9,7 @@ import type { PassageSchema } from './passages/passage-tables.ts';
 import type { ResponseSchema } from './responses/response-tables.ts';
 import type { ScimSchema } from './scim/scim-tables.ts';
 
-/** The tables, which are the same in every engine. `migrations` creates them. Times are milliseconds since the epoch. */
+/** The tables, which are the same in every engine. `migrations` creates them. Times are milliseconds since the epoch, by the clock of the node that wrote them unless noted. */
 export interface Schema
   extends AdministrationSchema,
     CallerSchema,

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
+import { systemClock } from '#base/time/clock.ts';
 import { StoreError } from '#domain/store-error.ts';
+import { SqlNodeStore } from '#stores/sql/administration/node-store.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { openMonitoredPostgres, openPostgres } from '#stores/sql/engine/postgres.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
@@ -152,6 +154,17 @@ describe('PostgreSQL', () => {
     await expect(faulty).rejects.toMatchObject({ message: expect.not.stringMatching(/canary|no_such_table|relation/) });
     await close();
     await expect(new SqlConsentStore(database).find('user', 'app')).rejects.toThrow(StoreError);
+  });
+
+  it('returns the end of a node record by the clock of the node that reads it', async () => {
+    await using fresh = await freshPostgres();
+    const clock = { epochMs: () => systemClock.epochMs() + 60_000 };
+    await using opened = await fresh.open({ clock });
+    const store = new SqlNodeStore(opened.database);
+    const nowMs = clock.epochMs();
+    const record = { node: 'node', untilMs: nowMs + 15_000, filesDigest: null, report: {} };
+    await store.put(record, nowMs);
+    expect(await store.list(nowMs)).toEqual([record]);
   });
 
   it('names a full disk in its errors', async () => {

@@ -59,6 +59,7 @@ interface RevokedKeyRow {
 
 interface NodeRow {
   readonly node: string;
+  /** End of the record by the clock of the database, unless the node renews it. */
   readonly until_ms: number;
   readonly files_digest: string | null;
   /** JSON. */

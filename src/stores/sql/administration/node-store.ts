@@ -38,7 +38,7 @@ export class SqlNodeStore implements NodeStore {
         readEntry({ kind: 'node', id: node, reportInvalid: this.#reportInvalid }, () => {
           const report = parseJson(text);
           if (!isJsonObject(report)) throw new Error('the stored report is not an object');
-          return { node, untilMs, filesDigest, report };
+          return { node, untilMs: this.#database.toNodeMs(untilMs), filesDigest, report };
         }),
       ),
     );

@@ -63,6 +63,11 @@ export class SqlDatabase {
     return this.#options.toStoreMs?.(epochMs) ?? epochMs;
   }
 
+  /** Converts a time by the clock of the database to a time by the clock of this node. */
+  toNodeMs(storeMs: number): number {
+    return storeMs - this.toStoreMs(0);
+  }
+
   /** Runs one statement, or several that need not be atomic. They are not started if the time limit expires while they wait. */
   run<Value>(work: (kysely: Kysely<Schema>) => Promise<Value>): Promise<Value> {
     return this.#runWithTimeLimit((deadline) =>
@@ -88,9 +93,9 @@ export class SqlDatabase {
   }
 
   /**
-   * Runs several statements in one transaction. It is rolled back if the time limit expires. `rollBack` throws, so that the
-   * transaction is rolled back and its value is returned. For an expected result, use it instead of an error. An error counts as
-   * a failure of the database.
+   * Runs several statements in one transaction. It is rolled back if the time limit expires. For an expected result that must
+   * change nothing, call `rollBack`. It throws, and `transact` returns its value. Any other error counts as a failure of the
+   * database.
    */
   transact<Value>(work: (transaction: Kysely<Schema>, rollBack: (value: Value) => never) => Promise<Value>): Promise<Value> {
     const rollBack = (value: Value): never => {

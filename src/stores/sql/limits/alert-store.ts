@@ -91,8 +91,8 @@ export class SqlAlertStore implements AlertStore {
     for (const [alert, rows] of Map.groupBy(counts, (row) => row.alert)) {
       const pending = rows.find(({ status }) => status === 'pending');
       states.set(alert, {
-        pending: Number(pending?.count ?? 0),
-        nextAttemptAtMs: pending?.next == null ? null : pending.next - this.#database.toStoreMs(0),
+        pending: pending?.count ?? 0,
+        nextAttemptAtMs: pending?.next == null ? null : this.#database.toNodeMs(pending.next),
         lastSentAtMs: rows.find(({ status }) => status === 'delivered')?.attempted ?? null,
         lastFailure: lastFailures.get(alert) ?? null,
       });
@@ -137,10 +137,9 @@ export class SqlAlertStore implements AlertStore {
 
   #toDelivery(row: AlertRow): AlertDelivery {
     const { id, alert, body, status, attempts, error, next_at_ms: nextMs } = row;
-    const aheadMs = this.#database.toStoreMs(0);
     return {
       ...{ id, alert, body, status, attempts, error, createdAtMs: row.created_at_ms, attemptedAtMs: row.attempted_at_ms },
-      ...{ nextAtMs: nextMs === null ? null : nextMs - aheadMs, expiresAtMs: row.expires_at_ms },
+      ...{ nextAtMs: nextMs === null ? null : this.#database.toNodeMs(nextMs), expiresAtMs: row.expires_at_ms },
     };
   }
 }

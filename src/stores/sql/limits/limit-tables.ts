@@ -28,6 +28,7 @@ export interface AlertRow {
   readonly created_at_ms: number;
   readonly status: AlertDelivery['status'];
   readonly attempts: number;
+  /** Time of the next attempt by the clock of the database. Null if there is none. */
   readonly next_at_ms: number | null;
   readonly error: string | null;
   readonly expires_at_ms: number;

@@ -49,6 +49,7 @@ interface VectorRow {
 interface LeaseRow {
   readonly name: string;
   readonly owner: string;
+  /** End by the clock of the database. */
   readonly until_ms: number;
 }
 
