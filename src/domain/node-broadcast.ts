@@ -1,9 +1,11 @@
+export const noticeTopics = ['response', 'upstream', 'mcp-call', 'stored'] as const;
+
 /**
  * A message between the nodes of an installation. `text` is the ID of a response that its user ended on another node, the pause of
  * an upstream, the key of an MCP call that its client canceled on another node, or the kind of stored data that changed.
  */
 export interface Notice {
-  readonly topic: 'response' | 'upstream' | 'mcp-call' | 'stored';
+  readonly topic: (typeof noticeTopics)[number];
   readonly text: string;
 }
 

@@ -1,9 +1,8 @@
 import { toObject, tryParseJson } from '#base/json/json.ts';
-import type { NodeBroadcast, Notice } from '#domain/node-broadcast.ts';
+import { type NodeBroadcast, type Notice, noticeTopics } from '#domain/node-broadcast.ts';
 import type { RedisLink } from './redis-link.ts';
 
 const channel = 'parley:notices:passing';
-const topics: readonly Notice['topic'][] = ['response', 'upstream', 'mcp-call', 'stored'];
 
 /** Sends notices to the other nodes that share a Redis. A node does not receive its own notices. */
 export class RedisNodeBroadcast implements NodeBroadcast {
@@ -19,9 +18,8 @@ export class RedisNodeBroadcast implements NodeBroadcast {
 
   onNotice(listener: (notice: Notice) => unknown): void {
     this.#link.subscribe(channel, (message) => {
-      const value = tryParseJson(message);
-      const { from, topic: sentTopic, text } = toObject(value);
-      const topic = topics.find((expected) => expected === sentTopic);
+      const { from, topic: sentTopic, text } = toObject(tryParseJson(message));
+      const topic = noticeTopics.find((expected) => expected === sentTopic);
       if (from !== this.#link.node && topic !== undefined && typeof text === 'string') listener({ topic, text });
     });
   }
