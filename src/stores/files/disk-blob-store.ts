@@ -16,10 +16,10 @@ export class DiskBlobStore implements BlobStore {
   }
 
   /** Creates the folder and deletes unfinished files of a crash. In a shared folder, they must be older than a day. */
-  static async open(folder: string, { isShared = false, nowMs = Date.now() } = {}): Promise<DiskBlobStore> {
+  static async open(folder: string, { isShared = false } = {}): Promise<DiskBlobStore> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const unfinishedNames = (await readdir(folder)).filter((name) => name.endsWith(partSuffix));
-    const beforeMs = isShared ? nowMs - dayMs : Number.POSITIVE_INFINITY;
+    const beforeMs = isShared ? Date.now() - dayMs : Number.POSITIVE_INFINITY;
     await Promise.all(unfinishedNames.map((name) => removeIfOlder(join(folder, name), beforeMs)));
     return new DiskBlobStore(folder);
   }

@@ -55,7 +55,7 @@ export class S3BlobStore implements BlobStore {
 
   async write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     const parts = toParts(bytes, partBytes);
-    const { value: first = empty } = await parts.next();
+    const { value: first = Buffer.alloc(0) } = await parts.next();
     if (first.length === partBytes) await this.#writeParts(name, first, parts);
     else await withStoreError(this.#client.send(new PutObjectCommand({ ...this.#locate(name), Body: first })));
   }
@@ -112,8 +112,6 @@ export class S3BlobStore implements BlobStore {
     return { Bucket: this.#bucket, Key: this.#prefix + name };
   }
 }
-
-const empty = Buffer.alloc(0);
 
 function toAwsCredentials({ accessKeyId, secretAccessKey, sessionToken }: NonNullable<S3Address['credentials']>) {
   return {

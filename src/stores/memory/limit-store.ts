@@ -27,6 +27,8 @@ interface CountedPeriod {
 export class MemoryLimitStore implements LimitStore {
   /** Current period by the name of its window. */
   readonly #periods = new Map<string, CountedPeriod>();
+  /** Reserved amounts by kind and holder. Holders without reservations are omitted. */
+  readonly #claimed = { tokens: new Map<string, number>(), cost: new Map<string, number>(), calls: new Map<string, number>() };
   readonly #onChange: (() => void) | undefined;
   #changed: MemoryCounter[] = [];
 
@@ -34,9 +36,6 @@ export class MemoryLimitStore implements LimitStore {
   constructor(onChange?: () => void) {
     this.#onChange = onChange;
   }
-
-  /** Reserved amounts by kind and holder. Holders without reservations are omitted. */
-  readonly #claimed = { tokens: new Map<string, number>(), cost: new Map<string, number>(), calls: new Map<string, number>() };
 
   reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome {
     const used = counters.map((counter) => this.#getUsed(counter));

@@ -96,7 +96,7 @@ function openClusterSubscriber(cluster: Cluster, options: RedisConnectionOptions
   return subscriber;
 }
 
-/** The client returns other types with a reply mapping. */
+/** Options without `replyMapping`, because the client returns other types with it. */
 type SupportedOptions = Omit<RedisOptions, 'replyMapping'>;
 
 /**

@@ -146,7 +146,7 @@ export class RedisLink {
     this.#subscriber.disconnect();
   }
 
-  /** Connects again if the client gives up, which it does if it is disconnected while it asks the sentinels. */
+  /** Connects again if the client gives up, which it does if it is disconnected while it queries the sentinels. */
   #keepConnected(redis: Redis | Cluster): void {
     redis.on('end', () => {
       const connect = (): void => void (this.#isClosed || redis.connect().catch(() => undefined));

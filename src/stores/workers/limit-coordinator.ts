@@ -18,13 +18,15 @@ import {
   toWindow,
 } from './share-messages.ts';
 
-/** A worker gets a share only if it is enough for this number of calls. Below that, each call asks the primary process. */
+/** Minimum number of calls that a share is enough for. Without a share, the worker asks the primary process for each call. */
 const minCallsPerShare = 16;
 /** Fraction of the free quota that one grant divides by the number of workers. */
 const sharedFraction = 1 / 2;
 /** Time without new shares after they were recalled, in milliseconds. */
 const pauseMs = 1_000;
 const maxAttempts = 3;
+/** Number of holders whose pause is remembered. Beyond it, pauses may end early. */
+const maxPaused = 10_000;
 
 /** A limit store in the memory of this process. */
 interface ImmediateLimitStore {
@@ -274,8 +276,6 @@ export class LimitCoordinator {
     return state;
   }
 }
-
-const maxPaused = 10_000;
 
 function toHolderKey(kind: string, holder: string): string {
   return `${kind} ${holder}`;

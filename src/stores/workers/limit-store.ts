@@ -55,10 +55,13 @@ const idleMs = 2_000;
 export class WorkerLimitStore implements LimitStore {
   readonly isApproximate = true;
   readonly #channel: RequestChannel;
-  readonly #shares = { requests: new Map(), tokens: new Map(), cost: new Map(), calls: new Map() } as Record<
-    Window['kind'],
-    Map<string, HolderShare>
-  >;
+  /** Shares by kind and holder. */
+  readonly #shares: Readonly<Record<Window['kind'], Map<string, HolderShare>>> = {
+    requests: new Map(),
+    tokens: new Map(),
+    cost: new Map(),
+    calls: new Map(),
+  };
   readonly #timers: NodeJS.Timeout[];
   readonly #clock: Clock;
   #lastLease = 0;

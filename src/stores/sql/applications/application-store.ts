@@ -201,7 +201,7 @@ async function moveRows(
   for (const table of ['application_roles', 'application_users'] as const)
     await transaction.updateTable(table).set({ application: to }).where('application', '=', from).execute();
   await moveVersions(transaction, move, reseal);
-  // These rows are sealed for their own IDs.
+  // These rows are sealed for their own IDs, so they need no new seal.
   await transaction.updateTable('evaluation_cases').set({ application: to }).where('application', '=', from).execute();
   await transaction.updateTable('evaluations').set({ application: to }).where('application', '=', from).execute();
   await transaction.deleteFrom('applications').where('id', '=', from).execute();

@@ -45,11 +45,11 @@ export class SqlKeyStore implements KeyStore {
       await dropExpired(transaction, key.owner, nowMs);
       const { count } = await transaction
         .selectFrom('api_keys')
-        .select(({ fn }) => fn.countAll().as('count'))
+        .select(({ fn }) => fn.countAll<number>().as('count'))
         .where('owner', '=', key.owner)
         .where('deleted_at_ms', 'is', null)
         .executeTakeFirstOrThrow();
-      if (Number(count) >= maxKeys) return 'full';
+      if (count >= maxKeys) return 'full';
       await transaction
         .insertInto('api_keys')
         .values({ ...toRow(key), revision })
@@ -148,22 +148,17 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async recordUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    // All nodes write in the same order, so that they do not wait for each other.
-    for (const batch of splitIntoBatches([...uses].toSorted(), usesPerBatch)) await this.#recordUses(batch);
-  }
-
-  /** Writes the uses in one transaction, so that they wait for the disk only once. */
-  async #recordUses(uses: readonly (readonly [string, number])[]): Promise<void> {
-    await this.#database.transact(async (transaction) => {
-      for (const [id, atMs] of uses) {
-        await transaction
-          .updateTable('api_keys')
-          .set({ last_used_at_ms: atMs })
-          .where('id', '=', id)
-          .where(({ eb, or }) => or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs - minUseIntervalMs)]))
-          .execute();
-      }
-    });
+    // All nodes write in the same order to avoid deadlocks. The uses of a batch wait for the disk only once.
+    for (const batch of splitIntoBatches([...uses].toSorted(), usesPerBatch))
+      await this.#database.transact(async (transaction) => {
+        for (const [id, atMs] of batch)
+          await transaction
+            .updateTable('api_keys')
+            .set({ last_used_at_ms: atMs })
+            .where('id', '=', id)
+            .where(({ eb, or }) => or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs - minUseIntervalMs)]))
+            .execute();
+      });
   }
 
   /** Reads the revision first, so that changes in between are returned now and again with the next call. */

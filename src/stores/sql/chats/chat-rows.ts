@@ -122,7 +122,7 @@ export function findChat(kysely: Kysely<Schema>, { subject, id }: ChatRef): Prom
     .executeTakeFirst();
 }
 
-/** Deletes chats of a user with all their turns and shares. Leaves no row for other devices. */
+/** Deletes chats of a user with all their turns and shares. Keeps no row that reports the deletion to other devices. */
 export async function dropChats(transaction: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<void> {
   await dropTurns(transaction, subject, ids);
   await transaction.deleteFrom('chats').where('subject', '=', subject).where('id', 'in', ids).execute();

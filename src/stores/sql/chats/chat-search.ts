@@ -44,8 +44,9 @@ interface Group {
   bytes: number;
 }
 
-/** Maximum number of bytes that one page of a search decrypts, without and with a match on the page. */
-const maxBytes = 32 * 1024 ** 2;
+/** Maximum number of bytes that a page of a search decrypts to find its first match. */
+const maxBytesBeforeMatch = 32 * 1024 ** 2;
+/** Maximum number of bytes that a page decrypts if it has a match. */
 const maxBytesAfterMatch = 1024 ** 2;
 /** Cost of a chat in addition to its bytes, because its rows are decrypted one by one. */
 const bytesPerChat = 1024;
@@ -58,8 +59,9 @@ const maxUncachedGroupBytes = 1024 ** 2;
 const maxCachedGroupBytes = 4 * 1024 ** 2;
 
 /**
- * Searches for words in chats. No index of words is stored, because chats are sealed. Decrypted texts are cached in memory, within bounds, until
- * their chat changes. The first search of a user takes about 30 µs per chat, and later searches take about 1 µs.
+ * Searches for words in chats. No index of words is stored, because chats are sealed. Decrypted texts are cached in memory,
+ * within bounds, until their chat changes. The first search of a user takes about 30 µs per chat, and later searches take about
+ * 1 µs.
  */
 export class ChatSearch {
   readonly #deps: ChatSearchDeps;
@@ -186,7 +188,7 @@ export class ChatSearch {
 
 /** Returns the maximum number of bytes that the page may decrypt. */
 function getMaxBytes(chats: readonly ChatHead[]): number {
-  return chats.length > 0 ? maxBytesAfterMatch : maxBytes;
+  return chats.length > 0 ? maxBytesAfterMatch : maxBytesBeforeMatch;
 }
 
 /** Adds the matching chats up to the limit. Returns the last row that was checked. */

@@ -48,10 +48,10 @@ export class SqlShareStore implements ShareStore {
       if (chat?.revision !== share.revision) return 'changed';
       const { count, total } = await transaction
         .selectFrom('chat_shares')
-        .select(({ fn }) => [fn.countAll().as('count'), fn.sum('bytes').as('total')])
+        .select(({ fn }) => [fn.countAll<number>().as('count'), fn.sum('bytes').as('total')])
         .where('subject', '=', subject)
         .executeTakeFirstOrThrow();
-      if (Number(count) >= bounds.maxPerUser || Number(total ?? 0) + bytes > bounds.maxBytesPerUser) return 'full';
+      if (count >= bounds.maxPerUser || Number(total ?? 0) + bytes > bounds.maxBytesPerUser) return 'full';
       await transaction
         .insertInto('chat_shares')
         .values({ ...row, bytes })

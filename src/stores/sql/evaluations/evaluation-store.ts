@@ -76,14 +76,12 @@ export class SqlEvaluationStore implements EvaluationStore {
   }
 
   end(id: string, node: string, end: EvaluationEnd): Promise<boolean> {
-    return this.#end(end, (kysely) => kysely.where('id', '=', id).where('owner', '=', node));
+    return this.#end(id, node, end);
   }
 
   cancel(id: string, endedAtMs: number): Promise<boolean> {
     const noOutcome = { error: undefined, costUsd: undefined, digest: undefined };
-    return this.#end({ status: 'cancelled', endedAtMs, ...noOutcome }, (kysely) =>
-      kysely.where('id', '=', id).where('owner', 'is not', null),
-    );
+    return this.#end(id, undefined, { status: 'cancelled', endedAtMs, ...noOutcome });
   }
 
   async find(id: string): Promise<Evaluation | undefined> {
@@ -146,25 +144,25 @@ export class SqlEvaluationStore implements EvaluationStore {
     return Number(numUpdatedRows);
   }
 
-  async #end({ status, endedAtMs, error, costUsd, digest }: EvaluationEnd, filter: (update: Update) => Update): Promise<boolean> {
+  /** Ends an evaluation that `node` runs, or any node if it is undefined. Returns whether it was in progress. */
+  async #end(
+    id: string,
+    node: string | undefined,
+    { status, endedAtMs, error, costUsd, digest }: EvaluationEnd,
+  ): Promise<boolean> {
     const { numUpdatedRows } = await this.#database.run((kysely) =>
-      filter(createUpdate(kysely))
-        .set({
-          status,
-          owner: null,
-          ended_at_ms: endedAtMs,
-          error: error ?? null,
-          cost_usd: costUsd ?? null,
-          digest: digest ?? null,
-        })
+      kysely
+        .updateTable('evaluations')
+        .set({ status, owner: null, ended_at_ms: endedAtMs })
+        .set({ error: error ?? null, cost_usd: costUsd ?? null, digest: digest ?? null })
+        .where('id', '=', id)
+        .where(({ eb }) => (node === undefined ? eb('owner', 'is not', null) : eb('owner', '=', node)))
         .executeTakeFirstOrThrow(),
     );
     return numUpdatedRows > 0n;
   }
 }
 
-const createUpdate = (kysely: Kysely<Schema>) => kysely.updateTable('evaluations');
-type Update = ReturnType<typeof createUpdate>;
 type StoredRow = Pick<EvaluationRow, 'id' | 'application' | 'owner' | 'bytes'>;
 
 /**

@@ -1,7 +1,5 @@
-import type { Kysely } from 'kysely';
 import type { ContentsLocation, UnlocatedDatabase } from '#domain/files/blob-store.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
-import type { Schema } from '../schema.ts';
 
 const maxSampled = 10;
 
@@ -14,9 +12,12 @@ export class SqlContentsLocation implements ContentsLocation {
   }
 
   async resolveName(choose: (database: UnlocatedDatabase) => Promise<string | undefined>): Promise<string | undefined> {
-    const recorded = await this.#database.run((kysely) => find(kysely));
-    if (recorded !== null) return recorded;
+    const recorded = await this.#database.run((kysely) =>
+      kysely.selectFrom('database_name').select('contents_place').executeTakeFirstOrThrow(),
+    );
+    if (recorded.contents_place !== null) return recorded.contents_place;
     return this.#database.transact(async (transaction) => {
+      // Locks the row, so that only one node chooses the location.
       const { name: database, contents_place } = await transaction
         .updateTable('database_name')
         .set(({ ref }) => ({ name: ref('name') }))
@@ -29,9 +30,4 @@ export class SqlContentsLocation implements ContentsLocation {
       return name;
     });
   }
-}
-
-async function find(kysely: Kysely<Schema>): Promise<string | null> {
-  const { contents_place } = await kysely.selectFrom('database_name').select('contents_place').executeTakeFirstOrThrow();
-  return contents_place;
 }

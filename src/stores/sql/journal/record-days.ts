@@ -7,7 +7,7 @@ import { listDayTables, readDefinition, recordTables, toCopy } from './record-ta
 export const dayMs = 86_400_000;
 /** Number of days that have a partition before they begin. */
 const daysAhead = 3;
-/** Number of days that one statement reads in PostgreSQL, because planning takes longer with more partitions. */
+/** Maximum number of days that one statement reads in PostgreSQL, because planning takes longer with more partitions. */
 const daysPerSegment = 31;
 /** Locks the partitions. The number is arbitrary but must be the same on all nodes. */
 const lockPartitions = sql`select pg_advisory_xact_lock(8098276355)`;

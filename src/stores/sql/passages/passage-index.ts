@@ -22,7 +22,7 @@ import {
 } from './passage-search.ts';
 import type { DocumentRow } from './passage-tables.ts';
 
-/** Number of passages that are written in one step. A step takes a few milliseconds, during which other operations wait. */
+/** Number of passages per transaction. A transaction takes a few milliseconds, during which other operations wait. */
 const rowsPerStatement = 50;
 const dropBatchSize = 500;
 
@@ -103,15 +103,15 @@ export class SqlPassageIndex implements PassageIndex {
   }
 
   async addPassages({ id, title }: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void> {
-    for (const step of splitIntoBatches(passages, rowsPerStatement)) {
+    for (const batch of splitIntoBatches(passages, rowsPerStatement)) {
       await this.#database.transact(async (transaction) => {
         const rows = await transaction
           .insertInto('passages')
-          .values(step.map((passage) => ({ ...passage, document: id, headings: JSON.stringify(passage.headings) })))
+          .values(batch.map((passage) => ({ ...passage, document: id, headings: JSON.stringify(passage.headings) })))
           .returning(['id', 'nth'])
           .execute();
         const idsByIndex = new Map(rows.map((row) => [row.nth, row.id]));
-        const entries = step.map(({ nth, headings, text }) => {
+        const entries = batch.map(({ nth, headings, text }) => {
           return { id: idsByIndex.get(nth) ?? 0, document: id, text: [title, ...headings, text].join('\n') };
         });
         await getWordSearch(transaction).add(transaction, entries);

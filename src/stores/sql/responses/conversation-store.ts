@@ -37,17 +37,16 @@ export class SqlConversationStore implements ConversationStore {
     items: readonly JsonObject[],
   ): Promise<string | undefined> {
     requireStorable(id, subject);
-    const duplicate = items.find(({ id: itemId }, index) => items.findIndex((item) => item.id === itemId) < index);
-    if (duplicate !== undefined) return String(duplicate.id);
     const row = { id, subject, created_at_ms: createdAtMs, sealed_metadata: this.#sealMetadata(id, metadata) };
-    await this.#database.transact(async (kysely) => {
+    return this.#database.transact<string | undefined>(async (kysely, rollBack) => {
       await kysely
         .insertInto('conversations')
         .values({ ...row, next_nth: 0, bytes: row.sealed_metadata.length, run: null, run_owner: null })
         .execute();
-      if (items.length > 0) await appendItems({ kysely, seal: this.#seal }, { id, subject }, items);
+      if (items.length === 0) return undefined;
+      const { existingId } = (await appendItems({ kysely, seal: this.#seal }, { id, subject }, items)) ?? {};
+      return existingId === undefined ? undefined : rollBack(existingId);
     });
-    return undefined;
   }
 
   async find(ref: ConversationRef): Promise<StoredConversation | undefined> {

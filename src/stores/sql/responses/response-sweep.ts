@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 
@@ -82,7 +82,7 @@ async function drop(kysely: Kysely<Schema>, subject: string, rows: readonly { re
     .deleteFrom('responses')
     .where('id', 'in', ids)
     .where('subject', '=', subject)
-    .where(sql<boolean>`owner is null`)
+    .where('owner', 'is', null)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
 }

@@ -10,8 +10,8 @@ interface RunEndContext {
   readonly seal: Seal;
   readonly statements: ResponseStatements;
   /**
-   * Called if the owning node has written events after another node read the response. Undefined if the owning node ends the
-   * response itself. Then it may already have written the last events without acknowledgement.
+   * Rolls the end back. Called if the owning node wrote more events after another node had read the response. Undefined if the
+   * owning node ends the response itself, because its last events may already be stored without an acknowledgement.
    */
   readonly rollBack?: ((isEnded: false) => never) | undefined;
   /** Whether all writes of this end may be committed asynchronously. */

@@ -86,7 +86,7 @@ export class SqlScimStore implements ScimStore {
       const selected = kysely.selectFrom('scim_users').where(condition);
       const { total } = await selected.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
       const rows = await selected.selectAll().orderBy('created_at_ms').orderBy('id').offset(offset).limit(limit).execute();
-      return { total: Number(total), resources: withoutInvalid(rows.map((row) => this.#openUser(row))) };
+      return { total, resources: withoutInvalid(rows.map((row) => this.#openUser(row))) };
     });
   }
 
@@ -161,7 +161,7 @@ export class SqlScimStore implements ScimStore {
       const selected = kysely.selectFrom('scim_groups').where(toCondition(filter, 'scim_groups').condition);
       const { total } = await selected.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
       const rows = await selected.selectAll().orderBy('created_at_ms').orderBy('id').offset(offset).limit(limit).execute();
-      return { total: Number(total), resources: rows.map(openGroup) };
+      return { total, resources: rows.map(openGroup) };
     });
   }
 
@@ -277,7 +277,7 @@ async function countRows(kysely: Kysely<Schema>, table: 'scim_users' | 'scim_gro
     .selectFrom(table)
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  return Number(total);
+  return total;
 }
 
 /** Stores or removes the block of a user. A block by an administrator stays. */
