@@ -1,9 +1,11 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
 import { callerKey, startService } from '#test/start-service.ts';
 import { storageScript } from './long-conversation.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
+import { measureOverflow } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -12,6 +14,17 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => fixture[Symbol.asyncDispose]());
+
+const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] };
+
+/** Copies the ID in the details of a failed answer. Returns the clipboard. */
+async function copyId(page: Page): Promise<string> {
+  const details = page.locator('.fault details');
+  await details.getByText('Give this ID to your administrator').waitFor();
+  await details.getByRole('button', { name: 'Copy the ID' }).click();
+  await details.getByRole('button', { name: 'Copied' }).waitFor();
+  return (await page.evaluate('navigator.clipboard.readText()')) as string;
+}
 
 describe('a view of the page that cannot be loaded', () => {
   it('shows an error, keeps the rest of the page, and appears after a reload', async () => {
@@ -92,15 +105,29 @@ describe('an answer', () => {
 
   it('that failed shows a plain message with collapsed details', async () => {
     fixture.upstream.script(refusal(503));
-    const { page, sendMessage } = await fixture.open('raw');
+    const { page, sendMessage } = await fixture.open('raw', clipboard);
     await sendMessage('Hello');
     await page.locator('.fault').getByText('cannot be reached at the moment').waitFor();
     await page.getByText('Details for support').click();
     await page.locator('.fault details').getByText('upstream_unavailable').waitFor();
+    expect(await copyId(page)).toMatch(/^[\w-]{10,}$/);
     // The available actions have text labels.
     const actions = page.locator('.reply .actions').getByRole('button');
     await actions.first().waitFor();
     expect((await actions.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Try another model']);
+  });
+
+  it('that failed after its start has the ID of the request that started it', async () => {
+    const error = { error: { message: 'Out of memory', type: 'server_error', code: 'odd_upstream_code' } };
+    fixture.upstream.script(eventsReply(delta({ role: 'assistant' }), text('The first'), error as never));
+    const { page, sendMessage } = await fixture.open('raw', clipboard);
+    const [response] = await Promise.all([
+      page.waitForResponse(/v1\/chat-runs\/[\w-]+$|chat\/completions$/),
+      sendMessage('Hello'),
+    ]);
+    await page.getByText('Details for support').click();
+    expect(await copyId(page)).toBe(response.headers()['x-request-id']);
+    expect(await measureOverflow(page)).toBe(0);
   });
 
   it.each([

@@ -2,6 +2,7 @@ import type { ErrorDetails } from '../service/service-error.ts';
 import { describeError } from '../strings/describe-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { suggestAction } from '../strings/suggest-action.ts';
+import { CopyButton } from './copy-button.tsx';
 
 /** An error and a suggested action. Renders nothing without an error. */
 export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefined }) {
@@ -26,7 +27,13 @@ export function ErrorSupport({ error: { code, message, requestId } }: { readonly
     <details className="small soft">
       <summary>{strings.errorDetails}</summary>
       {message !== '' && <p>{message}</p>}
-      <p>{[code, requestId !== undefined && strings.reference(requestId)].filter(Boolean).join(' · ')}</p>
+      <p>{code}</p>
+      {requestId !== undefined && (
+        <p className="error-id">
+          {strings.errorId} <code>{requestId}</code>
+          <CopyButton text={() => requestId} label={strings.copyErrorId} />
+        </p>
+      )}
     </details>
   );
 }

@@ -111,7 +111,7 @@ export class ChatRuns {
             return requireNotCanceled(event.status);
           }
           hasFailed = isJsonObject(event) && event.error !== undefined;
-          const chunk = toChunk(data);
+          const chunk = toChunk(data, first);
           last = Number((chunk as { readonly sequence_number?: unknown }).sequence_number);
           failures = 0;
           yield chunk;

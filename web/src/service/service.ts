@@ -148,6 +148,11 @@ export function encodePath(id: string): string {
 async function readError(response: Response): Promise<ReturnType<typeof parseErrorDetails>> {
   const details = parseErrorDetails(tryParseJson(await response.text().catch(() => '')), response.status);
   const retryAfterSeconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  const requestId = response.headers.get('x-request-id');
-  return { ...details, ...(retryAfterSeconds > 0 && { retryAfterSeconds }), ...(requestId !== null && { requestId }) };
+  return { ...details, ...(retryAfterSeconds > 0 && { retryAfterSeconds }), ...readRequestId(response) };
+}
+
+/** Returns the ID by which the log of the service has a request. */
+export function readRequestId(response: Response | undefined): { readonly requestId?: string } {
+  const requestId = response?.headers.get('x-request-id');
+  return requestId == null ? {} : { requestId };
 }

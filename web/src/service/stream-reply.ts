@@ -2,7 +2,7 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { EventSplitter, listEventData } from '#base/stream/event-splitter.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { encodePath, type Service, type ServiceRequest } from './service.ts';
+import { encodePath, readRequestId, type Service, type ServiceRequest } from './service.ts';
 import { parseErrorDetails, ServiceError } from './service-error.ts';
 
 export interface ReplyRequest {
@@ -30,7 +30,7 @@ export async function* streamChunks(
   { path, ...request }: ServiceRequest & { readonly path: string; readonly signal: AbortSignal },
 ): AsyncGenerator<Chunk> {
   const response = await service.send(path, { method: 'POST', ...request });
-  for await (const data of readEvents(response, request.signal)) yield toChunk(data);
+  for await (const data of readEvents(response, request.signal)) yield toChunk(data, response);
 }
 
 /** Streams the data of each event until the service ends the stream. Throws `ServiceError` if the stream is interrupted. */
@@ -48,10 +48,11 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
   throw new ServiceError({ status: 200, code: 'broke_off', message: '' });
 }
 
-/** Parses an event. Throws `ServiceError` for an error event. */
-export function toChunk(data: string): Chunk {
+/** Parses an event. Throws `ServiceError` for an error event. `response` answered the request that started the reply. */
+export function toChunk(data: string, response?: Response): Chunk {
   const value = tryParseJson(data);
-  if (isJsonObject(value) && value.error !== undefined) throw new ServiceError(parseErrorDetails(value, 200));
+  if (isJsonObject(value) && value.error !== undefined)
+    throw new ServiceError({ ...parseErrorDetails(value, 200), ...readRequestId(response) });
   if (!isJsonObject(value) || !Array.isArray(value.choices))
     throw new ServiceError({ status: 200, code: 'broke_off', message: '' });
   return value as unknown as Chunk;

@@ -332,6 +332,7 @@ export const german: Strings = {
   adviceControl: 'Frag noch einmal. Der Assistent zeigt dann seine Optionen wieder an.',
   adviceTools: 'Öffne die Gesprächseinstellungen, übernimm sie neu und frag dann noch einmal.',
   adviceConsent: 'Die Frage ist noch nicht beantwortet. Nachdem du zugestimmt hast, wird deine Frage automatisch neu gesendet.',
-  reference: (id) => `Referenz ${id}`,
+  errorId: 'Gib diese ID deinem Administrator:',
+  copyErrorId: 'ID kopieren',
   storageFailed: 'In diesem Browser kann die Seite keine Gespräche speichern. Sie gehen verloren, wenn du den Tab schließt.',
 };

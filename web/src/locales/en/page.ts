@@ -327,7 +327,8 @@ export const english = {
   adviceControl: 'Ask again. The assistant will then show its options again.',
   adviceTools: 'Open the chat settings, apply them again, and then ask again.',
   adviceConsent: 'The question has not been answered yet. After you agree, your question is sent again automatically.',
-  reference: (id: string) => `Reference ${id}`,
+  errorId: 'Give this ID to your administrator:',
+  copyErrorId: 'Copy the ID',
   storageFailed: 'This browser does not let the page save chats. They are lost when you close the tab.',
 };
 

@@ -329,6 +329,7 @@ export const spanish: Strings = {
   adviceControl: 'Vuelve a preguntar. El asistente mostrará de nuevo sus opciones.',
   adviceTools: 'Abre los ajustes de la conversación, aplícalos de nuevo y vuelve a preguntar.',
   adviceConsent: 'La pregunta aún no se ha respondido. Cuando aceptes, tu pregunta se enviará de nuevo automáticamente.',
-  reference: (id) => `Referencia ${id}`,
+  errorId: 'Da este ID a tu administrador:',
+  copyErrorId: 'Copiar el ID',
   storageFailed: 'Este navegador no permite que la página guarde conversaciones. Se pierden cuando cierras la pestaña.',
 };
