@@ -112,6 +112,21 @@ describe('a shared chat', () => {
     expect(await reader.page.getByText('Private first words').count()).toBe(0);
   });
 
+  it('is in the list of links with the present title of the chat, and in the dialog too', async () => {
+    const { page, ...owner } = await fixture.open('demo');
+    await owner.sendMessage('A first question');
+    await owner.readAnswer();
+    await share({ page, ...owner });
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('link', { name: 'A first question', exact: true }).press('F2');
+    await page.keyboard.type('Trip to Oslo');
+    await page.keyboard.press('Enter');
+    await page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
+    await page.getByText('The title of the link is “Trip to Oslo”.').waitFor();
+    await page.getByRole('dialog').getByRole('link', { name: 'Trip to Oslo' }).waitFor();
+    await page.getByRole('button', { name: 'Remove the link to Trip to Oslo' }).waitFor();
+  });
+
   it('shows the name of a model that the reader cannot use, and names the model that the copy continues with', async () => {
     const owner = await fixture.open('boss');
     await owner.sendMessage('Hello');

@@ -1,7 +1,7 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { toChatTitle } from '#contract/page/turn-texts.ts';
 import { listVisibleTurns } from '../conversation/conversation.ts';
-import { usePage } from '../page/page.tsx';
+import { usePage, useSummaries } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
@@ -69,14 +69,16 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const strings = useShareStrings();
   const { untitled } = useStrings();
   const { library, user, deployments } = usePage();
+  const chatTitle = useSummaries().find(({ id }) => id === conversation)?.title;
   const [days, setDays] = useState(defaultDays);
   const [isCreating, setIsCreating] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const field = useId();
-  const [load] = useState(() => async () => {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a model can suggest the title meanwhile
+  const load = useCallback(async () => {
     await library.sync(conversation);
     return { chat: await library.readFull(conversation), preview: await shares.preview(conversation) };
-  });
+  }, [library, shares, conversation, chatTitle]);
   const { value: { chat, preview } = {}, error: filesError, reload } = useLoaded(load);
   const lastQuestion = chat && listVisibleTurns(chat).findLast((turn) => turn.kind === 'question');
   const create = async (event: FormEvent): Promise<void> => {
@@ -169,11 +171,13 @@ interface ShareListProps {
 function ShareList({ shares, links, isOnlyContent, onRemoved }: ShareListProps) {
   const strings = useShareStrings();
   const { locale: language, strings: common } = useLanguage();
+  const titles = new Map(useSummaries().map(({ id, title }) => [id, title]));
   const { askConfirmation, dialog } = useConfirmation();
   const [removed, setRemoved] = useState('');
   const [error, setError] = useState<ErrorDetails>();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   const time = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const named = links.map((link) => ({ ...link, title: titles.get(link.chat) || link.title || common.untitled }));
   const revoke = async (id: string, title: string): Promise<void> => {
     if (!(await askConfirmation(strings.revokeQuestion(title), strings.revoke))) return;
     setError(undefined);
@@ -192,13 +196,13 @@ function ShareList({ shares, links, isOnlyContent, onRemoved }: ShareListProps) 
       {!isOnlyContent && <h3>{strings.yours}</h3>}
       <p role="status">{removed !== '' && strings.revoked(removed)}</p>
       <ul className="share-list">
-        {links.map(({ id, chat, title, createdAtMs, expiresAtMs }) => (
+        {named.map(({ id, chat, title, createdAtMs, expiresAtMs }) => (
           <li key={id}>
-            <a href={formatRoute({ at: 'conversation', id: chat })}>{title || common.untitled}</a>
+            <a href={formatRoute({ at: 'conversation', id: chat })}>{title}</a>
             <span className="soft small">{strings.linkState(time.format(createdAtMs), date.format(expiresAtMs))}</span>
             <button
-              {...{ type: 'button', className: 'button slim', 'aria-label': strings.revokeNamed(title || common.untitled) }}
-              onClick={() => void revoke(id, title || common.untitled)}
+              {...{ type: 'button', className: 'button slim', 'aria-label': strings.revokeNamed(title) }}
+              onClick={() => void revoke(id, title)}
             >
               {strings.revoke}
             </button>
