@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { didYouMean } from '#contract/configuration/did-you-mean.ts';
 import type { OperationSelection } from '#tools/openapi/to-toolsets.ts';
 import {
-  type AdministrationCommand,
   administrationHelp,
   applyOptions,
   diffOptions,
@@ -11,33 +10,16 @@ import {
   readExportFlags,
 } from './commands/administration/administration-flags.ts';
 import {
-  type BackupFlags,
   backupHelp,
   backupOptions,
-  type RestoreFlags,
   readBackupFlags,
   readRestoreFlags,
   restoreHelp,
   restoreOptions,
 } from './commands/backup/backup-flags.ts';
 import { helpOptions, type Options, type Parsed } from './commands/command-options.ts';
-import { type EvaluateFlags, evaluateHelp, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
-import { type ImportFlags, importHelp, importOptions, readImportFlags } from './commands/import/import-flags.ts';
-
-/** Parsed command line. */
-export type Command =
-  | { readonly name: 'serve'; readonly flags: ServeFlags }
-  | { readonly name: 'addin'; readonly flags: AddinFlags }
-  | { readonly name: 'check'; readonly files: readonly string[]; readonly allowsMissingEnvironment: boolean }
-  | { readonly name: 'import'; readonly flags: ImportFlags }
-  | { readonly name: 'import-openapi'; readonly flags: OpenapiImportFlags }
-  | { readonly name: 'evaluate'; readonly flags: EvaluateFlags }
-  | { readonly name: 'backup'; readonly flags: BackupFlags }
-  | { readonly name: 'restore'; readonly flags: RestoreFlags }
-  | AdministrationCommand
-  | { readonly name: 'help'; readonly text: string }
-  | { readonly name: 'version' }
-  | { readonly name: 'usage-error'; readonly message: string };
+import { evaluateHelp, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
+import { importHelp, importOptions, readImportFlags } from './commands/import/import-flags.ts';
 
 /** Flags of `serve`. Undefined if a flag is absent, so that the environment or a default applies. */
 export interface ServeFlags {
@@ -172,26 +154,40 @@ const openapiOptions = {
 
 /** Readers of the arguments of each command. */
 const readers = {
-  serve: createReader(serveOptions, (parsed) => ({ name: 'serve', flags: readServe(parsed) })),
-  addin: createReader(addinOptions, (parsed) => ({ name: 'addin', flags: readAddin(parsed) })),
-  check: createReader(checkOptions, readCheck),
-  import: createReader(importOptions, (parsed) => ({ name: 'import', flags: readImportFlags(parsed) }), importHelp),
-  'import-openapi': createReader(openapiOptions, (parsed) => ({ name: 'import-openapi', flags: readOpenapi(parsed) })),
-  evaluate: createReader(evaluateOptions, (parsed) => ({ name: 'evaluate', flags: readEvaluateFlags(parsed) }), evaluateHelp),
-  apply: createReader(applyOptions, (parsed) => ({ name: 'apply', flags: readApplyFlags('apply', parsed) }), administrationHelp),
-  diff: createReader(diffOptions, (parsed) => ({ name: 'diff', flags: readApplyFlags('diff', parsed) }), administrationHelp),
-  export: createReader(exportOptions, (parsed) => ({ name: 'export', flags: readExportFlags(parsed) }), administrationHelp),
-  backup: createReader(backupOptions, (parsed) => ({ name: 'backup', flags: readBackupFlags(parsed) }), backupHelp),
-  restore: createReader(restoreOptions, (parsed) => ({ name: 'restore', flags: readRestoreFlags(parsed) }), restoreHelp),
+  serve: createReader('serve', serveOptions, readServe),
+  addin: createReader('addin', addinOptions, readAddin),
+  check: createReader('check', checkOptions, readCheck),
+  import: createReader('import', importOptions, readImportFlags, importHelp),
+  'import-openapi': createReader('import-openapi', openapiOptions, readOpenapi),
+  evaluate: createReader('evaluate', evaluateOptions, readEvaluateFlags, evaluateHelp),
+  apply: createReader('apply', applyOptions, (parsed) => readApplyFlags('apply', parsed), administrationHelp),
+  diff: createReader('diff', diffOptions, (parsed) => readApplyFlags('diff', parsed), administrationHelp),
+  export: createReader('export', exportOptions, readExportFlags, administrationHelp),
+  backup: createReader('backup', backupOptions, readBackupFlags, backupHelp),
+  restore: createReader('restore', restoreOptions, readRestoreFlags, restoreHelp),
 };
 
-function createReader<const O extends Options>(options: O, read: (parsed: Parsed<O>) => Command, text = help) {
-  return (args: string[]): Command => {
+/** Parsed command line that runs no command. */
+type Message =
+  | { readonly name: 'help'; readonly text: string }
+  | { readonly name: 'version' }
+  | { readonly name: 'usage-error'; readonly message: string };
+
+/** Parsed command line: the name of a command with its flags, or a message. */
+type Command = ReturnType<(typeof readers)[keyof typeof readers]>;
+
+function createReader<Name extends string, const O extends Options, Flags>(
+  name: Name,
+  options: O,
+  readFlags: (parsed: Parsed<O>) => Flags,
+  text = help,
+) {
+  return (args: string[]): { readonly name: Name; readonly flags: Flags } | Message => {
     try {
       const parsed = parseArgs({ args, options, allowPositionals: true, tokens: true });
       const { help: isHelp, version } = parsed.values as { help?: boolean; version?: boolean | string };
       if (isHelp) return { name: 'help', text };
-      return version === true ? { name: 'version' } : read(parsed);
+      return version === true ? { name: 'version' } : { name, flags: readFlags(parsed) };
     } catch (error) {
       return toUsageError(error instanceof Error ? toUserMessage(error.message, options) : String(error));
     }
@@ -254,9 +250,9 @@ function readTls(values: { 'tls-cert'?: string | undefined; 'tls-key'?: string |
   return { tlsCert, tlsKey };
 }
 
-function readCheck({ values, positionals }: Parsed<typeof checkOptions>): Command {
+function readCheck({ values, positionals }: Parsed<typeof checkOptions>) {
   if (positionals.length === 0) throw new Error('"check" requires at least one FILE');
-  return { name: 'check', files: positionals, allowsMissingEnvironment: values['allow-missing-env'] === true };
+  return { files: positionals, allowsMissingEnvironment: values['allow-missing-env'] === true };
 }
 
 function readOpenapi({ values, positionals }: Parsed<typeof openapiOptions>): OpenapiImportFlags {
@@ -270,6 +266,6 @@ function splitNames(lists: readonly string[] | undefined): readonly string[] | u
   return lists?.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '');
 }
 
-function toUsageError(message: string): Command {
+function toUsageError(message: string): Message {
   return { name: 'usage-error', message: `${message}${message.endsWith('?') ? '' : '.'} See parley --help` };
 }

@@ -20,7 +20,7 @@ switch (command.name) {
   }
   case 'check': {
     const { checkCommand } = await import('./commands/check-command.ts');
-    const { exitCode, lines } = await checkCommand(command.files, process.env, command);
+    const { exitCode, lines } = await checkCommand(command.flags.files, process.env, command.flags);
     for (const line of lines) console.log(line);
     process.exitCode = exitCode;
     break;
