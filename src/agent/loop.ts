@@ -31,7 +31,7 @@ import {
 
 /**
  * Lets a model work with tools (docs/quick-apps.md, How a run works): sends it a request, runs the tools that it calls, sends
- * the results, and repeats until it answers. Returns one choice.
+ * the results, and repeats until it answers. The reply has one choice.
  *
  * No chunk precedes the first chunk of the model, and errors of the model are thrown. If a reply also calls tools of the
  * client, the run's own tools run first, and then the run stops with the client's calls. If a tool has a question for the user,
@@ -116,11 +116,11 @@ class Loop {
       const clientCalls = calls.filter((call) => this.#clientToolNames.has(call.function.name));
       const heldCalls = calls.filter((call) => this.#needsApproval(call));
       const ownCalls = calls.filter((call) => !clientCalls.includes(call) && !heldCalls.includes(call));
-      const { answers, media, questions } = yield* runTools(ownCalls, this.#createToolContext(ownCalls, turnNumber));
-      this.#added.push(this.#toMessage(turn), ...answers, ...this.#createMediaMessages(media));
+      const { resultMessages, media, questions } = yield* runTools(ownCalls, this.#createToolContext(ownCalls, turnNumber));
+      this.#added.push(this.#toMessage(turn), ...resultMessages, ...this.#createMediaMessages(media));
       if (heldCalls.length > 0) return yield* this.#requestApproval(heldCalls, clientCalls);
       if (yield* this.#pause(questions, clientCalls)) return;
-      if (turnNumber + 1 === this.#options.maxTurns) appendLastTurnNote(answers);
+      if (turnNumber + 1 === this.#options.maxTurns) appendLastTurnNote(resultMessages);
     }
   }
 
@@ -137,8 +137,8 @@ class Loop {
   async *#runApproved(approvedCalls: readonly ApprovedCall[]): AsyncGenerator<Chunk, void> {
     yield* this.#start();
     const approvals = new Map(approvedCalls.map(({ id, approvalRequest }) => [id, approvalRequest]));
-    const { answers } = yield* runTools(approvedCalls.map(toToolCall), { ...this.#toolContext, approvals });
-    this.#messages = insertResults(this.#messages, answers);
+    const { resultMessages } = yield* runTools(approvedCalls.map(toToolCall), { ...this.#toolContext, approvals });
+    this.#messages = insertResults(this.#messages, resultMessages);
   }
 
   /** Ends the reply with approval requests. The calls run after the user approves them. */
@@ -158,9 +158,9 @@ class Loop {
     yield* this.#start();
     const userAnswers = new Map([[call.id, { resume: question.resume, value }]]);
     const toolContext = this.#createToolContext([call], 1 + countTurns(this.#added));
-    const { answers, media, questions } = yield* runTools([call], { ...toolContext, userAnswers });
-    this.#added = sortByCallOrder([...this.#added, ...answers, ...this.#createMediaMessages(media)]);
-    if (countTurns(this.#added) + 1 === this.#options.maxTurns) appendLastTurnNote(answers);
+    const { resultMessages, media, questions } = yield* runTools([call], { ...toolContext, userAnswers });
+    this.#added = sortByCallOrder([...this.#added, ...resultMessages, ...this.#createMediaMessages(media)]);
+    if (countTurns(this.#added) + 1 === this.#options.maxTurns) appendLastTurnNote(resultMessages);
     return yield* this.#pause([...questions, ...remaining], pending);
   }
 
@@ -235,7 +235,7 @@ class Loop {
       turn = yield* this.#sendRequest(turnNumber + 1);
       answer = parseAnswer(turn.text, format);
     }
-    if ('error' in answer && !turn.isCutOff)
+    if ('error' in answer && !turn.isIncomplete)
       throw new ParleyError('upstream_failed', `The answer of the model does not follow response_format: ${answer.error}.`);
     this.#text = 'json' in answer ? answer.json : turn.text;
     if (this.#text !== '') yield this.#reply.createChunk({ content: this.#text });

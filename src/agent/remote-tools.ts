@@ -32,9 +32,9 @@ async function loadServer(server: RemoteServer, mcp: ToolSources['mcp'], context
   const { name: label } = settings;
   try {
     const { tools, missing } = await mcp(settings, context);
-    const offeredTools = tools.filter((tool) => server.isOffered(getFacts(tool)));
-    const listing: RemoteDelta = { kind: 'listed', server: label, tools: offeredTools.map(toListed), error: null };
-    return { tools: offeredTools.map((tool) => toRemote(tool, server)), missing, serverDeltas: isListed ? [listing] : [] };
+    const offeredTools = tools.filter((tool) => server.isOffered(getTraits(tool)));
+    const listing: RemoteDelta = { kind: 'listed', server: label, tools: offeredTools.map(toListedTool), error: null };
+    return { tools: offeredTools.map((tool) => toRemoteTool(tool, server)), missing, serverDeltas: isListed ? [listing] : [] };
   } catch (error) {
     context.signal.throwIfAborted();
     if (!(error instanceof ToolError)) throw error;
@@ -47,17 +47,17 @@ async function loadServer(server: RemoteServer, mcp: ToolSources['mcp'], context
   }
 }
 
-function getFacts({ name, annotations }: Tool): RemoteToolTraits {
+function getTraits({ name, annotations }: Tool): RemoteToolTraits {
   return { name, isReadOnly: annotations?.readOnlyHint === true };
 }
 
-function toListed({ name, description, parameters, annotations }: Tool): ListedTool {
+function toListedTool({ name, description, parameters, annotations }: Tool): ListedTool {
   return { name, description, input_schema: parameters, annotations: annotations ?? null };
 }
 
-function toRemote(tool: Tool, { settings, description, needsApproval, toOfferedName }: RemoteServer): Tool {
+function toRemoteTool(tool: Tool, { settings, description, needsApproval, toOfferedName }: RemoteServer): Tool {
   const { name } = tool;
-  const remote: RemoteTool = { server: settings.name, name, needsApproval: needsApproval(getFacts(tool)) };
+  const remote: RemoteTool = { server: settings.name, name, needsApproval: needsApproval(getTraits(tool)) };
   return {
     ...tool,
     name: toOfferedName(name),

@@ -15,9 +15,9 @@ export interface ReplyHead {
 /** A reply in progress. Creates its chunks, and assigns indexes to its stages, attachments, and controls. */
 export class Reply {
   readonly #head: ReplyHead;
-  #stages = 0;
-  #attachments = 0;
-  #controls = 0;
+  #stageCount = 0;
+  #attachmentCount = 0;
+  #controlCount = 0;
 
   constructor(head: ReplyHead) {
     this.#head = head;
@@ -41,15 +41,15 @@ export class Reply {
   }
 
   nextStage(): number {
-    return this.#stages++;
+    return this.#stageCount++;
   }
 
   nextAttachment(): number {
-    return this.#attachments++;
+    return this.#attachmentCount++;
   }
 
   nextControl(): number {
-    return this.#controls++;
+    return this.#controlCount++;
   }
 
   numberAttachments(attachments: readonly Attachment[]): ResponseAttachment[] {

@@ -70,7 +70,7 @@ export interface PendingQuestion {
 
 /** Outcomes of the calls. Each list has the order of the calls. */
 interface ToolOutcomes {
-  readonly answers: readonly ToolMessage[];
+  readonly resultMessages: readonly ToolMessage[];
   /** The attachments of the tools. */
   readonly media: readonly ToolMedia[];
   readonly questions: readonly PendingQuestion[];
@@ -86,10 +86,10 @@ export async function* runTools(calls: readonly ToolCall[], context: ToolRunCont
   try {
     yield* chunks.readItems();
     const settled = await outcomes;
-    const answered = settled.filter((outcome) => 'answer' in outcome);
+    const finished = settled.filter((outcome) => 'resultMessage' in outcome);
     return {
-      answers: answered.map(({ answer }) => answer),
-      media: answered.map(({ media }) => media),
+      resultMessages: finished.map(({ resultMessage }) => resultMessage),
+      media: finished.map(({ media }) => media),
       questions: settled.filter((outcome) => 'question' in outcome),
     };
   } finally {
@@ -97,8 +97,8 @@ export async function* runTools(calls: readonly ToolCall[], context: ToolRunCont
   }
 }
 
-interface AnsweredCall {
-  readonly answer: ToolMessage;
+interface FinishedCall {
+  readonly resultMessage: ToolMessage;
   readonly media: ToolMedia;
 }
 
@@ -121,7 +121,7 @@ class ToolRun {
     this.#innerStages = new Renumbering(context.reply);
   }
 
-  async run(): Promise<AnsweredCall | PendingQuestion> {
+  async run(): Promise<FinishedCall | PendingQuestion> {
     const { clock } = this.#context;
     const startedMs = clock.nowMs();
     const { name, arguments: argumentsText } = this.#call.function;
@@ -130,13 +130,13 @@ class ToolRun {
     const result = await this.#perform();
     this.#hasEnded = true;
     const { question } = result;
-    if (question === undefined) return this.#answer(result, clock.nowMs() - startedMs);
+    if (question === undefined) return this.#finish(result, clock.nowMs() - startedMs);
     const content = toQuestionMarkdown(question.message);
     await this.#put({ stages: [{ index: this.#stage, content, status: 'completed' }] });
     return { call: this.#call, question };
   }
 
-  async #answer(result: ToolResult, durationMs: number): Promise<AnsweredCall> {
+  async #finish(result: ToolResult, durationMs: number): Promise<FinishedCall> {
     const { maxResultBytes, reply, results } = this.#context;
     const { text, fullAttachments } = toVisibleResult(result, maxResultBytes, results);
     const content = toResultMarkdown(text, result.failed, durationMs);
@@ -151,10 +151,10 @@ class ToolRun {
         { index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status },
       ],
       ...(result.attachments.length > 0 && { attachments: reply.numberAttachments(result.attachments) }),
-      ...this.#toRemoteAnswerContent(text, result.failed),
+      ...this.#toRemoteResultContent(text, result.failed),
     });
     return {
-      answer: { role: 'tool', tool_call_id: this.#call.id, content: text },
+      resultMessage: { role: 'tool', tool_call_id: this.#call.id, content: text },
       media: { tool: this.#call.function.name, attachments: result.attachments },
     };
   }
@@ -189,7 +189,7 @@ class ToolRun {
     return { remote: [{ kind: 'called', ...toRemoteCall(this.#call, remote), approvalRequest }] };
   }
 
-  #toRemoteAnswerContent(text: string, failed: boolean): Pick<ResponseCustomContent, 'remote'> {
+  #toRemoteResultContent(text: string, failed: boolean): Pick<ResponseCustomContent, 'remote'> {
     if (this.#tool?.remote === undefined) return {};
     const outcome = failed ? { output: null, error: text } : { output: text, error: null };
     return { remote: [{ kind: 'answered', id: this.#call.id, ...outcome }] };

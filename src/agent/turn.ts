@@ -54,7 +54,7 @@ export class Turn {
   }
 
   /** Whether the reply ended before the model finished. */
-  get isCutOff(): boolean {
+  get isIncomplete(): boolean {
     return this.finishReason === 'length' || this.finishReason === 'content_filter';
   }
 
@@ -127,12 +127,12 @@ export function sortByCallOrder(added: readonly Message[]): Message[] {
 
 /** Returns the calls to run. An incomplete reply has none, because a partial call must not run. */
 export function listCallsToRun(turn: Turn): ToolCall[] {
-  return turn.isCutOff ? [] : turn.calls;
+  return turn.isIncomplete ? [] : turn.calls;
 }
 
 /** Appends a note to the last result. The note tells the model that its next turn has no tools. */
-export function appendLastTurnNote(answers: readonly ToolMessage[]): void {
-  const last = answers.at(-1);
+export function appendLastTurnNote(results: readonly ToolMessage[]): void {
+  const last = results.at(-1);
   if (last !== undefined) last.content += lastTurnNote;
 }
 

@@ -41,7 +41,7 @@ export interface StateSigner {
   verify(text: string, signature: string): boolean;
 }
 
-const key = 'parley_run';
+const stateKey = 'parley_run';
 /** Maximum number of characters of a state as JSON. */
 const maxChars = 64 * 1024;
 const maxOffloadedChars = 8 * 1024 * 1024;
@@ -66,12 +66,12 @@ export class RunStates {
     const fitting = excess <= 0 ? state : ((await this.#offload(state, owner, excess)) ?? shortenState(state, excess));
     const { subject, application } = owner;
     const text = Buffer.from(JSON.stringify({ ...fitting, subject, application })).toString('base64url');
-    return { [key]: `${text}.${this.#signer.sign(text)}` };
+    return { [stateKey]: `${text}.${this.#signer.sign(text)}` };
   }
 
   /** Verifies and reads a state. Returns undefined if it is not exactly the state that this owner received. */
   readState(state: JsonObject, owner: StateOwner): RunState | undefined {
-    const { [key]: signed, ...otherFields } = state;
+    const { [stateKey]: signed, ...otherFields } = state;
     if (typeof signed !== 'string' || Object.keys(otherFields).length > 0) return undefined;
     const end = signed.indexOf('.');
     const text = signed.slice(0, Math.max(0, end));

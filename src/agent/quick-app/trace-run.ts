@@ -71,10 +71,12 @@ class Trace {
   readonly #formatter: TraceFormatter;
   readonly #startedMs: number;
   #unsent: TraceItem[] = [];
-  #items = 0;
+  #itemCount = 0;
   #turn = 0;
-  #messages: readonly Message[] = [];
-  #tools = '';
+  /** Messages of the previous turn. */
+  #previousMessages: readonly Message[] = [];
+  /** Tools of the previous turn as JSON. */
+  #previousTools = '';
 
   constructor(run: QuickAppRun, { startedMs, computeCostUsd }: TraceOptions) {
     const { tools, missing } = run.tools;
@@ -188,7 +190,7 @@ class Trace {
 
   #push(start: TraceStart, duration_ms: number, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
     const error = end.error === undefined ? {} : { error: this.#formatter.format(end.error) };
-    this.#unsent.push({ index: this.#items++, ...start, duration_ms, ...end, ...error });
+    this.#unsent.push({ index: this.#itemCount++, ...start, duration_ms, ...end, ...error });
   }
 
   #sinceMs({ at_ms }: TraceStart): number {
@@ -197,12 +199,12 @@ class Trace {
 
   /** Omits messages and tools that the previous turn already contained. */
   #toSent({ messages, model: _model, stream: _stream, tools, ...settings }: ChatRequest): string {
-    const firstChanged = messages.findIndex((message, index) => message !== this.#messages[index]);
+    const firstChanged = messages.findIndex((message, index) => message !== this.#previousMessages[index]);
     const messages_before = firstChanged === -1 ? messages.length : firstChanged;
-    this.#messages = messages;
+    this.#previousMessages = messages;
     const serializedTools = JSON.stringify(tools ?? []);
-    const isSame = serializedTools === this.#tools;
-    this.#tools = serializedTools;
+    const isSame = serializedTools === this.#previousTools;
+    this.#previousTools = serializedTools;
     return this.#formatter.formatJson({
       messages_before,
       messages: messages.slice(messages_before),
