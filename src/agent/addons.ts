@@ -58,8 +58,8 @@ export class AddonTools {
 
   constructor(deps: AddonToolsDeps) {
     this.#deps = deps;
-    const storage = deps.caches.create('addon_documents', { maxBytes, countBytes: createEntryCounter(estimateDocumentBytes) });
-    this.#documents = new ExpiringCache({ clock: deps.clock, store: storage, failureFreshMs });
+    const store = deps.caches.create('addon_documents', { maxBytes, countBytes: createEntryCounter(estimateDocumentBytes) });
+    this.#documents = new ExpiringCache({ clock: deps.clock, store, failureFreshMs });
   }
 
   /** Loads the addons that `findAddons` returned. Rejects only with the reason of the signal. */

@@ -27,17 +27,13 @@ export async function performTool(tool: Tool, args: JsonObject, options: Perform
   options.signal.throwIfAborted();
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
   try {
-    return await raceAbort(run(tool, args, createContext(signal)), signal);
+    return await raceAbort(tool.run(args, createContext(signal)), signal);
   } catch (error) {
     options.signal.throwIfAborted();
     const reason = getFailureReason(error, { signal, timeoutMs });
     if (reason === undefined) onToolError(tool.name, error);
     return toFailure(reason ?? withheldReason);
   }
-}
-
-async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {
-  return tool.run(args, context);
 }
 
 /** Returns a failed result. */

@@ -33,9 +33,13 @@ async function perform(tool: Tool, { args: input, signal }: ToolTestRun, deps: T
   const startedMs = clock.nowMs();
   let citationCount = 0;
   const result = await performTool(tool, args, {
-    ...{ signal, timeoutMs: limits.timeoutMs, onToolError },
+    signal,
+    timeoutMs: limits.timeoutMs,
+    onToolError,
     createContext: (runSignal) => ({
-      ...{ signal: runSignal, maxResultBytes: limits.maxResultBytes, report: async () => undefined },
+      signal: runSignal,
+      maxResultBytes: limits.maxResultBytes,
+      report: async () => undefined,
       cite() {
         citationCount += 1;
         return citationCount;

@@ -10,10 +10,10 @@ import { createEstimator, createExactCounter, type MessageCounter } from './coun
 import {
   type ContextMemory,
   computeDigest,
-  emptyMemory,
   type FormatPlaceholder,
   listGroupStarts,
   MessageRenderer,
+  type Reduction,
   recordToolNames,
   type Summary,
 } from './message-renderer.ts';
@@ -77,7 +77,7 @@ export class ContextWindow {
   readonly #estimator = createEstimator();
   readonly #renderer: MessageRenderer;
   #exactCounter: MessageCounter | undefined;
-  #memory: Pick<ContextMemory, 'cleared' | 'summary'> = emptyMemory;
+  #reduction: Reduction = { cleared: 0 };
   #isMemoryRestored = false;
   /** Whether summaries are enabled. A failed summary disables them for the rest of the run. */
   #canSummarize: boolean;
@@ -91,7 +91,7 @@ export class ContextWindow {
 
   /** Whether parts of the conversation are cleared or summarized. */
   get isReduced(): boolean {
-    return this.#memory.cleared > 0 || this.#memory.summary !== undefined;
+    return this.#reduction.cleared > 0 || this.#reduction.summary !== undefined;
   }
 
   /** Returns the request, reduced if it exceeds the maximum. */
@@ -127,7 +127,7 @@ export class ContextWindow {
   exportMemory(messages: readonly Message[]): ContextMemory | undefined {
     if (!this.isReduced) return undefined;
     const conversation = withoutInstructions(messages);
-    return { ...this.#memory, digest: computeDigest(conversation, getReducedCount(this.#memory)) };
+    return { ...this.#reduction, digest: computeDigest(conversation, getReducedCount(this.#reduction)) };
   }
 
   /** Restores the memory of the previous run, unless its messages have changed. */
@@ -138,12 +138,12 @@ export class ContextWindow {
     if (memory === undefined) return;
     const conversation = withoutInstructions(messages);
     if (computeDigest(conversation, getReducedCount(memory)) !== memory.digest) return;
-    const { cleared, summary } = memory;
-    this.#memory = { cleared, ...(summary !== undefined && { summary }) };
+    const { digest: _digest, ...reduction } = memory;
+    this.#reduction = reduction;
   }
 
   #render(request: ChatRequest): ChatRequest {
-    return this.isReduced ? { ...request, messages: this.#renderer.render(request.messages, this.#memory) } : request;
+    return this.isReduced ? { ...request, messages: this.#renderer.render(request.messages, this.#reduction) } : request;
   }
 
   /**
@@ -162,35 +162,32 @@ export class ContextWindow {
   /** Clears tool results, then summarizes messages, until the request fits. Returns whether the request changed. */
   async #reduce(request: ChatRequest, maxTokens: number, wasRejected: boolean): Promise<boolean> {
     const counter = this.#exactCounter ?? this.#estimator;
-    const before = countRequest(this.#render(request), counter);
-    const { messages } = request;
-    const measureConversation = (): OversizedConversation => {
-      const tokens = countRequest(this.#render(request), counter);
-      return {
-        messages,
-        memory: this.#memory,
-        tokens,
-        targetTokens: maxTokens * targetFraction,
-        counter,
-        renderer: this.#renderer,
-      };
-    };
-    const previousMemory = this.#memory;
-    const { cleared, clearedResults } = planClearing(measureConversation());
-    this.#memory = { ...previousMemory, cleared };
+    const measureConversation = (): OversizedConversation => ({
+      messages: request.messages,
+      reduction: this.#reduction,
+      tokens: countRequest(this.#render(request), counter),
+      targetTokens: maxTokens * targetFraction,
+      counter,
+      renderer: this.#renderer,
+    });
+    const previous = this.#reduction;
+    const original = measureConversation();
+    const { cleared, clearedResults } = planClearing(original);
+    this.#reduction = { ...previous, cleared };
+    const clearedConversation = measureConversation();
     const summaryError =
-      this.#canSummarize && measureConversation().tokens > maxTokens
-        ? await this.#summarize(request, measureConversation(), maxTokens)
+      this.#canSummarize && clearedConversation.tokens > maxTokens
+        ? await this.#summarize(request, clearedConversation, maxTokens)
         : undefined;
     this.#canSummarize &&= summaryError === undefined;
-    const isSame = this.#memory.cleared === previousMemory.cleared && this.#memory.summary === previousMemory.summary;
+    const isSame = this.#reduction.cleared === previous.cleared && this.#reduction.summary === previous.summary;
     if (isSame && summaryError === undefined) return false;
     this.#options.onChange?.({
       strategy: this.#options.strategy,
       wasRejected,
-      tokens: { before, after: measureConversation().tokens, max: maxTokens },
+      tokens: { before: original.tokens, after: measureConversation().tokens, max: maxTokens },
       clearedResults,
-      summarizedMessages: Math.max(0, (this.#memory.summary?.before ?? 0) - (previousMemory.summary?.before ?? 0)),
+      summarizedMessages: Math.max(0, (this.#reduction.summary?.before ?? 0) - (previous.summary?.before ?? 0)),
       ...(summaryError !== undefined && { summaryError }),
     });
     return !isSame;
@@ -201,7 +198,7 @@ export class ContextWindow {
     const plan = planSummary(oversized);
     if (plan === undefined) return undefined;
     const { before, kept: keptIndex } = plan;
-    const { summary, cleared } = this.#memory;
+    const { summary, cleared } = this.#reduction;
     const conversation = this.#renderer.render(withoutInstructions(request.messages), { cleared });
     const maxInputTokens = Math.floor(maxTokens * summaryFraction);
     const { sendRequest } = this.#options;
@@ -214,7 +211,7 @@ export class ContextWindow {
         addUsage: this.#dependencies.addUsage,
       });
       const newSummary: Summary = { before, text, ...(keptIndex !== undefined && { kept: keptIndex }) };
-      this.#memory = { cleared, summary: newSummary };
+      this.#reduction = { cleared, summary: newSummary };
       return undefined;
     } catch (error) {
       return toParleyError(error).message;
@@ -222,7 +219,7 @@ export class ContextWindow {
   }
 }
 
-function getReducedCount({ cleared, summary }: Pick<ContextMemory, 'cleared' | 'summary'>): number {
+function getReducedCount({ cleared, summary }: Reduction): number {
   return Math.max(cleared, summary?.before ?? 0);
 }
 
@@ -238,7 +235,7 @@ function countMessages(messages: readonly Message[], counter: MessageCounter): n
 interface OversizedConversation {
   readonly messages: readonly Message[];
   /** The parts that are already cleared or summarized. */
-  readonly memory: Pick<ContextMemory, 'cleared' | 'summary'>;
+  readonly reduction: Reduction;
   /** Number of tokens of the complete request, including tools and settings. */
   readonly tokens: number;
   /** Number of tokens to reduce the conversation to. It is well below the maximum, so that the next turn needs no reduction. */
@@ -251,7 +248,7 @@ interface OversizedConversation {
  * Plans which tool results to clear, oldest first. All results before the index `cleared` are then cleared. `clearedResults`
  * counts those that were not cleared before. Results that the model has not responded to yet are not cleared.
  */
-function planClearing({ messages, memory, tokens: before, targetTokens, counter, renderer }: OversizedConversation): {
+function planClearing({ messages, reduction, tokens: before, targetTokens, counter, renderer }: OversizedConversation): {
   readonly cleared: number;
   readonly clearedResults: number;
 } {
@@ -259,11 +256,11 @@ function planClearing({ messages, memory, tokens: before, targetTokens, counter,
   const unansweredStart = findUnansweredStart(conversation);
   const tools = new Map<string, string>();
   let tokens = before;
-  let { cleared } = memory;
+  let { cleared } = reduction;
   let clearedResults = 0;
   for (const [index, message] of conversation.entries()) {
     recordToolNames(message, tools);
-    if (index < Math.max(memory.cleared, memory.summary?.before ?? 0)) continue;
+    if (index < getReducedCount(reduction)) continue;
     if (index >= unansweredStart || tokens <= targetTokens) break;
     const savedTokens = counter.count(message) - counter.count(renderer.clear(message, tools));
     if (savedTokens <= 0) continue;
@@ -285,14 +282,14 @@ const summaryTokens = 1_000;
 
 /** Plans a summary. Call it after `planClearing`. Returns undefined if no message is left to summarize. */
 function planSummary(oversized: OversizedConversation): SummaryPlan | undefined {
-  const { messages, memory, targetTokens, counter, renderer } = oversized;
+  const { messages, reduction, targetTokens, counter, renderer } = oversized;
   const conversation = withoutInstructions(messages);
   const question = conversation.findLastIndex((message) => message.role === 'user' && !isMediaMessage(message));
-  const start = memory.summary?.before ?? 0;
+  const start = reduction.summary?.before ?? 0;
   const lastIndex = Math.min(findUnansweredStart(conversation), conversation.length - 1);
   const starts = new Set(listGroupStarts(conversation));
   const tools = new Map<string, string>();
-  let tokens = oversized.tokens + (memory.summary === undefined ? Math.min(summaryTokens, targetTokens / 2) : 0);
+  let tokens = oversized.tokens + (reduction.summary === undefined ? Math.min(summaryTokens, targetTokens / 2) : 0);
   let end: number | undefined;
   let summarizedCount = 0;
   for (const [index, message] of conversation.entries()) {
@@ -301,7 +298,7 @@ function planSummary(oversized: OversizedConversation): SummaryPlan | undefined 
     if (end === index && tokens <= targetTokens) break;
     recordToolNames(message, tools);
     if (index < start || index === question) continue;
-    tokens -= counter.count(index < memory.cleared ? renderer.clear(message, tools) : message);
+    tokens -= counter.count(index < reduction.cleared ? renderer.clear(message, tools) : message);
     summarizedCount += 1;
   }
   return end === undefined ? undefined : { before: end, kept: question < end ? question : undefined };

@@ -4,11 +4,15 @@ import { getToolCalls, isInstruction, isResult, type Message } from '#contract/c
 import { isMediaMessage } from '../tool-media.ts';
 
 /** The parts of a conversation that are no longer sent to its model. Indexes start at 0 and ignore instructions. */
-export interface ContextMemory {
+export interface Reduction {
   /** Index before which tool results are cleared. */
   readonly cleared: number;
   /** Replacement for the oldest messages. If absent, all messages are sent. */
   readonly summary?: Summary;
+}
+
+/** The reduction of a conversation that the next run continues with. */
+export interface ContextMemory extends Reduction {
   /** Digest of the reduced messages. The memory is valid only for these messages. */
   readonly digest: string;
 }
@@ -21,8 +25,6 @@ export interface Summary {
   /** Index of a replaced message that is still sent: the user's last one. */
   readonly kept?: number;
 }
-
-export const emptyMemory: Pick<ContextMemory, 'cleared' | 'summary'> = { cleared: 0 };
 
 /** Returns one line that replaces a cleared result and explains how to read it again. */
 export type FormatPlaceholder = (content: string, tool: string) => string;
@@ -38,7 +40,7 @@ export function computeDigest(messages: readonly Message[], end: number): string
   return hash('sha256', JSON.stringify(messages.slice(0, end)), 'base64url').slice(0, 22);
 }
 
-/** Applies a context memory to conversations. Each message yields the same object every time, so that it can be compared by identity. */
+/** Applies reductions to conversations. Each message yields the same object every time, so that it can be compared by identity. */
 export class MessageRenderer {
   readonly #formatPlaceholder: FormatPlaceholder;
   readonly #cleared = new WeakMap<Message, Message>();
@@ -48,7 +50,7 @@ export class MessageRenderer {
     this.#formatPlaceholder = formatPlaceholder;
   }
 
-  render(messages: readonly Message[], { cleared, summary }: Pick<ContextMemory, 'cleared' | 'summary'>): Message[] {
+  render(messages: readonly Message[], { cleared, summary }: Reduction): Message[] {
     const rendered: Message[] = [];
     let nextIndex = 0;
     let keptMessage: Message | undefined;

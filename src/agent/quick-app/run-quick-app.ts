@@ -45,7 +45,7 @@ export interface QuickAppRun extends ReplyHead {
   readonly onRejectedCall?: (call: RejectedCall) => void;
 }
 
-/** Answers with a quick app (docs/quick-apps.md, How a run works). Continues a run that waits for its caller or failed. */
+/** Answers with a quick app (docs/quick-apps.md, How a run works). Continues a run that waits for its client or failed. */
 export async function* runQuickApp(input: QuickAppRun): AsyncIterable<Frame> {
   const { conversation } = input;
   const run = conversation.offloaded.length === 0 ? input : { ...input, conversation: await rehydrate(conversation) };
@@ -157,7 +157,7 @@ export async function rehydrate(conversation: Conversation): Promise<Conversatio
     messages: removeUnavailableMedia(mapTexts(messages, toText)),
     added: removeUnavailableMedia(mapTexts(added, toText)),
     citations: mapTexts(citations, toText),
-    state: state && { ...mapTexts({ ...state, beside: undefined }, toText), beside: undefined },
+    state: state && mapTexts({ ...state, beside: undefined }, toText),
   };
 }
 
