@@ -6,7 +6,7 @@ import { guardClient, NetGuard } from '#base/net/net-guard.ts';
 import { escapeReferences } from '#configuration/substitute.ts';
 import type { RestToolset } from '#contract/quick-app/toolsets.ts';
 import { ToolError } from '#domain/tools/tool.ts';
-import { type DocumentSource, importOpenApi, OpenApiReader } from '#tools/openapi/load-openapi.ts';
+import { importOpenApi, type LoadOptions, OpenApiReader } from '#tools/openapi/load-openapi.ts';
 import type { ImportedApi, OperationSelection } from '#tools/openapi/to-toolsets.ts';
 import type { OpenapiImportFlags } from '../cli.ts';
 
@@ -41,21 +41,21 @@ export async function importOpenApiCommand(flags: OpenapiImportFlags): Promise<I
 async function readApi({ document, base, isPrivateAllowed, ...selection }: OpenapiImportFlags): Promise<ImportedApi> {
   const guard = new NetGuard(isPrivateAllowed ? anyNetwork : []);
   const http = guardClient(guard, (lookup) => new LeanClient({ lookup }));
-  const from = { http, reader: new OpenApiReader(bounds), owner: 'command line', connectMs, timeoutMs };
+  const options = { http, reader: new OpenApiReader(bounds), owner: 'command line', connectMs, timeoutMs };
   try {
-    if (/^https?:\/\//i.test(document)) return await importFrom(document, from, selection);
+    if (/^https?:\/\//i.test(document)) return await importFrom(document, selection, options);
     if (base !== undefined && !URL.canParse(base)) throw new ToolError('--base is not a valid URL');
     const url = base === undefined ? pathToFileURL(document) : new URL(base);
-    return await importOpenApi({ text: await readFile(document, 'utf8'), url, source: from }, selection);
+    return await importOpenApi({ text: await readFile(document, 'utf8'), url }, selection, options);
   } finally {
     http.close();
   }
 }
 
-async function importFrom(address: string, from: DocumentSource, selection: OperationSelection): Promise<ImportedApi> {
+async function importFrom(address: string, selection: OperationSelection, options: LoadOptions): Promise<ImportedApi> {
   if (!URL.canParse(address)) throw new ToolError('the URL is not valid');
   try {
-    return await importOpenApi({ text: undefined, url: new URL(address), source: from }, selection);
+    return await importOpenApi({ text: undefined, url: new URL(address) }, selection, options);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     throw new ToolError(

@@ -31,6 +31,6 @@ function createImportDocument({ guarded, openApi, snapshot }: Core): ImportDeps[
   return ({ text, url, owner, include, exclude, maxBytes }) => {
     const { connectMs, timeoutMs } = snapshot().configuration.tools;
     const bounds = { connectMs, timeoutMs: Math.min(timeoutMs, maxDocumentLoadMs), maxBytes };
-    return importOpenApi({ text, url, source: { http: guarded, reader: openApi, owner, ...bounds } }, { include, exclude });
+    return importOpenApi({ text, url }, { include, exclude }, { http: guarded, reader: openApi, owner, ...bounds });
   };
 }

@@ -11,7 +11,7 @@ import type { ImportedApi, OperationSelection } from './to-toolsets.ts';
 const defaultMaxBytes = 8 * 1024 * 1024;
 
 /** Dependencies and bounds for loading a document. */
-export interface DocumentSource {
+export interface LoadOptions {
   /** HTTP client with a network guard. */
   readonly http: HttpClient;
   readonly reader: OpenApiReader;
@@ -28,21 +28,17 @@ export interface DocumentSource {
  * Fetches an OpenAPI document, or a plugin manifest and the document that it points to. Rejects with `ToolError`, or with an
  * `IsolationError` for the reason `busy`.
  */
-export async function loadOpenApi(url: URL, source: DocumentSource): Promise<OpenApiTools> {
-  const outcome = await loadDocument(url, source, undefined);
+export async function loadOpenApi(url: URL, options: LoadOptions): Promise<OpenApiTools> {
+  const outcome = await loadDocument(url, undefined, options);
   return outcome.kind === 'tools' ? outcome.api : rejectManifest();
 }
 
 /** Loads a document, or the document that a plugin manifest points to. */
-async function loadDocument(
-  url: URL,
-  source: DocumentSource,
-  selection: OperationSelection | undefined,
-): Promise<DocumentOutcome> {
-  const signal = AbortSignal.timeout(source.timeoutMs);
+async function loadDocument(url: URL, selection: OperationSelection | undefined, options: LoadOptions): Promise<DocumentOutcome> {
+  const signal = AbortSignal.timeout(options.timeoutMs);
   const readFrom = async (address: URL): Promise<DocumentOutcome> => {
-    const fetched = await fetchText(address, source, signal);
-    return source.reader.readDocument({ ...fetched, selection, owner: source.owner });
+    const fetched = await fetchText(address, options, signal);
+    return options.reader.readDocument({ ...fetched, selection, owner: options.owner });
   };
   const first = await readFrom(url);
   return first.kind === 'manifest' ? readFrom(new URL(first.target)) : first;
@@ -55,7 +51,7 @@ function rejectManifest(): never {
 
 async function fetchText(
   url: URL,
-  { http, connectMs, timeoutMs, maxBytes = defaultMaxBytes }: DocumentSource,
+  { http, connectMs, timeoutMs, maxBytes = defaultMaxBytes }: LoadOptions,
   signal: AbortSignal,
 ): Promise<{ text: string; url: URL }> {
   const request = {
@@ -77,21 +73,24 @@ async function fetchText(
 }
 
 /** A document to import. If `text` is undefined, it is downloaded from `url`. Otherwise `url` is the base URL of its servers. */
-interface ImportSource {
+interface DocumentInput {
   readonly text: string | undefined;
   readonly url: URL;
-  readonly source: DocumentSource;
 }
 
 /**
  * Converts an OpenAPI document (2.0, 3.0, 3.1, JSON or YAML) to entries of a quick app's `web_api_toolset`. Rejects with
  * `ToolError`, or with an `IsolationError` for the reason `busy`.
  */
-export async function importOpenApi({ text, url, source }: ImportSource, selection: OperationSelection): Promise<ImportedApi> {
+export async function importOpenApi(
+  { text, url }: DocumentInput,
+  selection: OperationSelection,
+  options: LoadOptions,
+): Promise<ImportedApi> {
   const outcome =
     text === undefined
-      ? await loadDocument(url, source, selection)
-      : await source.reader.readDocument({ text, url, selection, owner: source.owner });
+      ? await loadDocument(url, selection, options)
+      : await options.reader.readDocument({ text, url, selection, owner: options.owner });
   return outcome.kind === 'toolsets' ? outcome.imported : rejectManifest();
 }
 
@@ -136,7 +135,10 @@ export class OpenApiReader {
   async #run({ text, ...task }: DocumentTask, signal: AbortSignal): Promise<DocumentOutcome> {
     const work = {
       program: new URL('./openapi-process.ts', import.meta.url),
-      ...{ task, bytes: Buffer.from(text), bounds: this.#bounds, signal },
+      task,
+      bytes: Buffer.from(text),
+      bounds: this.#bounds,
+      signal,
     };
     try {
       const [outcome] = (await runIsolated(work)) as [DocumentOutcome];

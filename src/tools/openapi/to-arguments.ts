@@ -32,7 +32,7 @@ export function toArguments(operation: JsonObject, parameters: readonly JsonObje
 }
 
 class ArgumentList {
-  readonly #schemas = new InputSchemas();
+  readonly #copier = new SchemaCopier();
   readonly #arguments: RestArgument[] = [];
   readonly #properties: Record<string, JsonObject> = {};
   readonly #required: string[] = [];
@@ -53,7 +53,7 @@ class ArgumentList {
       return;
     }
     const [content] = Object.values(toObject(parameter.content));
-    const schema = { ...this.#schemas.copy(parameter.schema ?? toObject(content).schema) };
+    const schema = { ...this.#copier.copy(parameter.schema ?? toObject(content).schema) };
     const description = toText(parameter.description);
     if (description !== undefined) schema.description = truncate(description, maxParameterDescriptionChars);
     const style = location === 'query' && content === undefined ? getQueryStyle(parameter, schema) : {};
@@ -74,12 +74,12 @@ class ArgumentList {
     }
     const { contentType, kind, media } = bodyChoice;
     if (kind === 'text' || kind === 'bytes') {
-      this.#add({ location: 'whole_body', key: 'body' }, toTextSchema(bodyChoice, this.#schemas), body.required === true);
+      this.#add({ location: 'whole_body', key: 'body' }, toTextSchema(bodyChoice, this.#copier), body.required === true);
       return contentType;
     }
     const bodySchema = mergeAllOf(unwrapAlternative(toObject(media.schema)));
     if (isAlwaysEmpty(bodySchema)) return jsonType;
-    const schema = this.#schemas.copy(bodySchema);
+    const schema = this.#copier.copy(bodySchema);
     const encoding = toObject(media.encoding);
     if (!hasNamedFields(bodySchema)) {
       const [firstEncoding] = filterObjects(Object.values(encoding));
@@ -197,8 +197,8 @@ function toFileSchema(schema: JsonObject): JsonObject {
 }
 
 /** Returns a string schema for a body of text or bytes. The description contains the schema of the body. */
-function toTextSchema({ contentType, kind, media }: BodyChoice, schemas: InputSchemas): JsonObject {
-  const { description, ...schema } = schemas.copy(media.schema);
+function toTextSchema({ contentType, kind, media }: BodyChoice, copier: SchemaCopier): JsonObject {
+  const { description, ...schema } = copier.copy(media.schema);
   const parts = [toText(description), `The body, as ${contentType}.`, kind === 'bytes' ? bytesHint : undefined];
   const shape = schema.properties === undefined ? undefined : `Its fields, as JSON Schema: ${JSON.stringify(schema)}`;
   const fullDescription = [...parts, shape].filter((part) => part !== undefined).join(' ');
@@ -247,7 +247,7 @@ const droppedKeywords = new Set('example examples xml externalDocs discriminator
  * effect. Create one per operation, because all its schemas share the maximum size. A circular or excessive schema becomes
  * `{}`.
  */
-class InputSchemas {
+class SchemaCopier {
   #remainingNodes = maxNodes;
   readonly #activeSchemas = new Set<unknown>();
 

@@ -20,7 +20,7 @@ export interface ImportedApi {
 
 /** Tools with the same authorization. */
 interface ToolGroup {
-  readonly requestedScheme: RequestedScheme | undefined;
+  readonly requiredScheme: RequiredScheme | undefined;
   readonly scopes: Set<string>;
   readonly tools: RestToolDefinition[];
 }
@@ -33,11 +33,11 @@ export function toToolsets(api: OpenApiTools, selection: OperationSelection): Im
   const groups = new Map<string | undefined, ToolGroup>();
   const usedNames = new Set<string>();
   for (const tool of selectTools(api, selection, notes)) {
-    const requestedScheme = chooseScheme(api, tool, notes);
-    const group = groups.get(requestedScheme?.name) ?? { requestedScheme, scopes: new Set(), tools: [] };
-    for (const scope of requestedScheme?.scopes ?? []) group.scopes.add(scope);
+    const requiredScheme = chooseScheme(api, tool, notes);
+    const group = groups.get(requiredScheme?.name) ?? { requiredScheme, scopes: new Set(), tools: [] };
+    for (const scope of requiredScheme?.scopes ?? []) group.scopes.add(scope);
     group.tools.push({ ...tool, name: createFreeName(tool.name, usedNames) });
-    groups.set(requestedScheme?.name, group);
+    groups.set(requiredScheme?.name, group);
   }
   return { toolsets: [...groups.values()].map((group) => toToolset(group, api.title, groups.size)), notes };
 }
@@ -65,10 +65,10 @@ function chooseScheme(
   { security, schemes, title }: OpenApiTools,
   tool: RestToolDefinition,
   notes: string[],
-): RequestedScheme | undefined {
+): RequiredScheme | undefined {
   const requirements = (security.get(tool) ?? []).filter((requirement) => Object.keys(requirement).length > 0);
   const match = requirements
-    .map((requirement) => toRequestedScheme(requirement, schemes))
+    .map((requirement) => toRequiredScheme(requirement, schemes))
     .find((candidate) => candidate && toAuthorization(candidate, title));
   if (match === undefined && requirements.length > 0) {
     const alternatives = requirements.map((requirement) => Object.keys(requirement).join(' and ')).join(', or ');
@@ -77,17 +77,17 @@ function chooseScheme(
   return match;
 }
 
-function toRequestedScheme(requirement: JsonObject, schemes: JsonObject): RequestedScheme | undefined {
+function toRequiredScheme(requirement: JsonObject, schemes: JsonObject): RequiredScheme | undefined {
   const [[name, scopes], ...otherSchemes] = Object.entries(requirement) as [[string, unknown], ...[string, unknown][]];
   const scheme = Object.hasOwn(schemes, name) ? schemes[name] : undefined;
   if (otherSchemes.length > 0 || !isJsonObject(scheme)) return undefined;
   return { name, scheme, scopes: filterStrings(scopes) };
 }
 
-function toToolset({ requestedScheme, scopes, tools }: ToolGroup, title: string, groupCount: number): RestToolset {
+function toToolset({ requiredScheme, scopes, tools }: ToolGroup, title: string, groupCount: number): RestToolset {
   const authorization =
-    requestedScheme === undefined ? null : (toAuthorization({ ...requestedScheme, scopes: [...scopes] }, title) ?? null);
-  const name = groupCount === 1 ? title : `${title} (${requestedScheme?.name ?? 'without credentials'})`;
+    requiredScheme === undefined ? null : (toAuthorization({ ...requiredScheme, scopes: [...scopes] }, title) ?? null);
+  const name = groupCount === 1 ? title : `${title} (${requiredScheme?.name ?? 'without credentials'})`;
   return { type: 'rest-api', name, authorization, tools: tools.map(toRestApiTool) };
 }
 
@@ -107,7 +107,7 @@ function toValidName(name: string): string {
 }
 
 /** A security scheme that an operation requires. */
-interface RequestedScheme {
+interface RequiredScheme {
   /** Name in the document. */
   readonly name: string;
   /** Security scheme object of OpenAPI 3.1. */
@@ -119,7 +119,7 @@ interface RequestedScheme {
  * Returns the authorization settings for a scheme, or undefined if it is not supported. Secrets are `${NAME}` placeholders,
  * which the user fills in.
  */
-function toAuthorization({ name, scheme, scopes }: RequestedScheme, title: string): Authorization | undefined {
+function toAuthorization({ name, scheme, scopes }: RequiredScheme, title: string): Authorization | undefined {
   const toPlaceholder = (field: string): string => `\${${toVariableName(`${title} ${name} ${field}`)}}`;
   const kind = `${toScalarText(scheme.type)} ${scheme.type === 'http' ? toScalarText(scheme.scheme)?.toLowerCase() : ''}`.trim();
   switch (kind) {
