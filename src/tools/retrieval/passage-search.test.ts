@@ -97,18 +97,18 @@ describe('PassageSearch', () => {
       reading -= 1;
       return [{ first: 0, count: 1, vectors: Float32Array.of(Number(document.slice(1))) }];
     });
-    const { hits, isComplete } = await run();
+    const { hits, hasAllVectors } = await run();
     expect(hits.map(({ document }) => document)).toEqual(['d4', 'd3', 'd2', 'd1', 'd0']);
-    expect([isComplete, embedded, maxReading]).toEqual([true, ['q'], 1]);
+    expect([hasAllVectors, embedded, maxReading]).toEqual([true, ['q'], 1]);
   });
 
   it('reports missing vectors, and does not embed a question if there are none', async () => {
     const partial = createSearch(async ({ document }) =>
       document === 'd3' ? [{ first: 0, count: 1, vectors: Float32Array.of(1) }] : [],
     );
-    expect(await partial.run()).toMatchObject({ hits: [{ document: 'd3' }], isComplete: false });
+    expect(await partial.run()).toMatchObject({ hits: [{ document: 'd3' }], hasAllVectors: false });
     const empty = createSearch(async () => []);
-    expect(await empty.run()).toEqual({ hits: [], isComplete: false });
+    expect(await empty.run()).toEqual({ hits: [], hasAllVectors: false });
     expect(empty.embedded).toEqual([]);
   });
 });

@@ -38,7 +38,7 @@ export interface SearchResult {
   /** Sorted, best first. */
   readonly hits: readonly ScoredHit[];
   /** Whether the vectors of all passages were searched. */
-  readonly isSemantic: boolean;
+  readonly hasAllVectors: boolean;
 }
 
 /** Searches passages by words and by meaning. */
@@ -64,11 +64,11 @@ export class PassageSearch {
       .map((hit) => ({ ...hit, weight: 1 }));
     const exact = new Map(wordHits.filter((hit) => hit.exactShare > 0).map((hit) => [getKey(hit), hit.exactShare]));
     const scores = new Map<string, number>();
-    const shareWeight = nearResult.isComplete ? matchedShareWeight : 1;
+    const shareWeight = nearResult.hasAllVectors ? matchedShareWeight : 1;
     for (const hit of wordHits) scores.set(getKey(hit), Math.max(shareWeight * hit.matchedShare, hit.exactShare));
     for (const hit of nearResult.hits) scores.set(getKey(hit), Math.max(hit.similarity, scores.get(getKey(hit)) ?? 0));
     const hits = fuse([byWords, byMeaning]).map((hit) => ({ ...hit, score: scores.get(getKey(hit)) ?? 0 }));
-    return { hits: exact.size <= maxExactHits ? rankExactFirst(hits, exact) : hits, isSemantic: nearResult.isComplete };
+    return { hits: exact.size <= maxExactHits ? rankExactFirst(hits, exact) : hits, hasAllVectors: nearResult.hasAllVectors };
   }
 
   searchByWords({ text, documents }: PassageQuery): Promise<readonly WordHit[]> {
@@ -77,22 +77,22 @@ export class PassageSearch {
   }
 
   /** Returns no hits if there are no vectors yet, or the question cannot be embedded. */
-  async searchByMeaning(query: PassageQuery): Promise<{ hits: readonly NearHit[]; isComplete: boolean }> {
+  async searchByMeaning(query: PassageQuery): Promise<{ hits: readonly NearHit[]; hasAllVectors: boolean }> {
     const { text, documents, embedder, signal } = query;
     let nearest: NearestPassages | undefined;
-    let isComplete = documents.length > 0;
+    let hasAllVectors = documents.length > 0;
     // One document after the other, because the vectors of all of them may not fit into memory.
     for (const document of documents) {
       const vectors = await this.#vectors.get(document, embedder.model);
       if (vectors.length > 0 && nearest === undefined) {
         const queryVector = await embed(text, embedder, signal);
-        if (queryVector === undefined) return { hits: [], isComplete: false };
+        if (queryVector === undefined) return { hits: [], hasAllVectors: false };
         nearest = new NearestPassages(queryVector, maxHits);
       }
-      isComplete &&= vectors.length === document.passageCount * (nearest?.dimensions ?? 1);
+      hasAllVectors &&= vectors.length === document.passageCount * (nearest?.dimensions ?? 1);
       await nearest?.scan(document.id, vectors);
     }
-    return nearest === undefined ? { hits: [], isComplete: false } : { hits: nearest.hits, isComplete };
+    return nearest === undefined ? { hits: [], hasAllVectors: false } : { hits: nearest.hits, hasAllVectors };
   }
 }
 

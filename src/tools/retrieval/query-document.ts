@@ -75,7 +75,7 @@ function createQueryDocument(files: readonly SearchableFile[], deps: QueryDocume
       },
       required: ['query'],
     },
-    run: (args, context) => answerQuestion(toQuestion(args, files), { ...deps, context }),
+    run: (args, context) => runSearch(toSearchRequest(args, files), { ...deps, context }),
   };
 }
 
@@ -85,14 +85,15 @@ function formatDescription(files: readonly SearchableFile[]): string {
   return `Search the documents of this application for passages that answer a question: ${names.join(', ')}${suffix}.`;
 }
 
-type AnswerDeps = QueryDocumentDeps & { readonly context: ToolContext };
+type SearchDeps = QueryDocumentDeps & { readonly context: ToolContext };
 
-interface Question {
+/** The words or question of the model, and the files to search. */
+interface SearchRequest {
   readonly text: string;
   readonly files: readonly SearchableFile[];
 }
 
-function toQuestion({ query, files: requestedNames }: JsonObject, files: readonly SearchableFile[]): Question {
+function toSearchRequest({ query, files: requestedNames }: JsonObject, files: readonly SearchableFile[]): SearchRequest {
   if (typeof query !== 'string' || query.trim() === '') throw new ToolError('The argument query is missing: it must be a text.');
   const text = query.trim().slice(0, maxQueryChars).toWellFormed();
   const names = (Array.isArray(requestedNames) ? requestedNames : [requestedNames]).filter(
@@ -107,7 +108,7 @@ function toQuestion({ query, files: requestedNames }: JsonObject, files: readonl
   throw new ToolError(`There is no document named ${truncate(names.join(' or '), maxNamesChars)}; ${formatDescription(files)}`);
 }
 
-async function answerQuestion({ text, files }: Question, deps: AnswerDeps): Promise<ToolResult> {
+async function runSearch({ text, files }: SearchRequest, deps: SearchDeps): Promise<ToolResult> {
   const { index, indexer, search, embedder, clock, maxResultBytes, bounds, context } = deps;
   const pending = files.map((source) => ({ source, task: indexer.requestIndexing(source.file, embedder) }));
   const { sources, notes } = await awaitIndexing(pending, context, clock);
@@ -116,12 +117,12 @@ async function answerQuestion({ text, files }: Question, deps: AnswerDeps): Prom
   const isSmall = canReturnAll(documents, maxResultBytes);
   const query = { text, documents, embedder, signal: context.signal };
   const firstResult = await search.search(query);
-  const hasMoreVectors = !isSmall && !firstResult.isSemantic && (await awaitVectors(documents, deps));
-  const { hits, isSemantic } = hasMoreVectors ? await search.search(query) : firstResult;
+  const hasMoreVectors = !isSmall && !firstResult.hasAllVectors && (await awaitVectors(documents, deps));
+  const { hits, hasAllVectors } = hasMoreVectors ? await search.search(query) : firstResult;
   const gathering = { index, sources, hits };
   const passages = isSmall ? await gatherAll(gathering) : await gatherPassages(gathering, bounds);
   const wordsOnlyNote = 'Searched by words only, because the vectors of the passages are not ready.';
-  const allNotes = isSemantic || isSmall ? notes : [...notes, wordsOnlyNote];
+  const allNotes = hasAllVectors || isSmall ? notes : [...notes, wordsOnlyNote];
   return toAnswer({ passages, notes: allNotes, maxBytes: maxResultBytes, cite: context.cite });
 }
 
@@ -140,7 +141,7 @@ const reportIntervalMs = 2000;
  * Waits until all passages have vectors, and reports the progress. Returns whether more vectors exist than before. Does not
  * wait for a failing model. Throws `StoreError`, or the reason of the signal.
  */
-async function awaitVectors(documents: readonly IndexedDocument[], deps: AnswerDeps): Promise<boolean> {
+async function awaitVectors(documents: readonly IndexedDocument[], deps: SearchDeps): Promise<boolean> {
   const { indexer, embedder, clock, context } = deps;
   const total = documents.reduce((sum, { passageCount }) => sum + passageCount, 0);
   const startedMs = clock.nowMs();

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
@@ -56,8 +56,8 @@ export class DocumentReader {
     if (file.contentLength > maxBytes)
       throw new DocumentError(`It has ${toMegabytes(file.contentLength)} MB. The limit is ${toMegabytes(maxBytes)} MB.`);
     const content = await readContent(blobs, file, maxBytes);
-    await index.recordContent(file.blob, content.name);
-    const id = computeDocumentId(content.name);
+    await index.recordContent(file.blob, content.id);
+    const id = computeDocumentId(content.id);
     const reading = this.#activeReads.get(id) ?? this.#readContent(id, content, file, signal);
     this.#activeReads.set(id, reading);
     return reading.finally(() => this.#activeReads.delete(id));
@@ -76,7 +76,7 @@ export class DocumentReader {
       // Another node may have finished and released the lease between the lookup and the claim.
       const existing = await index.find(id);
       if (existing !== undefined) return existing;
-      await index.startDocument(id, content.name);
+      await index.startDocument(id, content.id);
       return await this.#store(id, await loadDocument(content.bytes, toLabel(file), { ...bounds, signal }));
     } catch (error) {
       if (!(error instanceof DocumentError) || error.isTransient) throw error;
@@ -126,8 +126,8 @@ const loaderVersion = 1;
 
 interface Content {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Identical for equal bytes of the same format. */
-  readonly name: string;
+  /** Equal for equal bytes of the same format. */
+  readonly id: string;
 }
 
 /** Reads the bytes of a stored file. Throws `DocumentError` if the file is too long or no longer exists, or `StoreError`. */
@@ -135,31 +135,31 @@ async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes: number
   const stream = await blobs.read(file.blob, undefined);
   if (stream === undefined) throw new DocumentError('It was deleted or replaced while it was to be read.', { isTransient: true });
   const bytes = new Uint8Array(file.contentLength);
-  const hash = createHash('sha256');
+  const digest = createHash('sha256');
   let length = 0;
   for await (const piece of stream as AsyncIterable<Uint8Array>) {
     if (length + piece.length > Math.min(bytes.length, maxBytes))
       throw new DocumentError('Its stored content does not have the expected size. Upload it again.');
     bytes.set(piece, length);
     length += piece.length;
-    hash.update(piece);
+    digest.update(piece);
   }
-  return { bytes, name: `${hash.digest('hex')}.${detectFormat(bytes, toLabel(file))}` };
+  return { bytes, id: `${digest.digest('hex')}.${detectFormat(bytes, toLabel(file))}` };
 }
 
 function toLabel({ path, contentType }: IndexedFile): FileLabel {
   return { name: getFileName(path), contentType };
 }
 
-/** Returns the document ID for the name of a content. It also depends on the version of the loaders. */
-export function computeDocumentId(contentName: string): string {
-  return createHash('sha256').update(`${loaderVersion} ${contentName}`).digest('hex');
+/** Returns the document ID for a content ID. It also depends on the version of the loaders. */
+export function computeDocumentId(contentId: string): string {
+  return hash('sha256', `${loaderVersion} ${contentId}`, 'hex');
 }
 
 /** Returns the indexed document of a blob, or undefined if it was not read completely. Throws `StoreError`. */
 export async function findByBlob(index: PassageIndex, blob: string): Promise<IndexedDocument | undefined> {
-  const contentName = await index.findContent(blob);
-  return contentName === undefined ? undefined : index.find(computeDocumentId(contentName));
+  const contentId = await index.findContent(blob);
+  return contentId === undefined ? undefined : index.find(computeDocumentId(contentId));
 }
 
 function detectFormat(bytes: Uint8Array, label: FileLabel): string {

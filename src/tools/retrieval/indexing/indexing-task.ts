@@ -8,7 +8,7 @@ export class IndexingTask {
   readonly done: Promise<IndexedDocument>;
   /** Models whose vectors have been requested. */
   readonly models = new Set<string>();
-  /** Whether a caller has ever waited for it. */
+  /** Whether the file was requested with the priority `requested`. */
   isRequested = false;
   document: IndexedDocument | undefined;
   hasStarted = false;

@@ -130,16 +130,16 @@ function split(text: string, maxTokens: number, [splitter, ...finer]: readonly S
   if (estimateTokens(text) <= maxTokens || splitter === undefined) return [text];
   const pieces: string[] = [];
   let piece = '';
-  let weight = 0;
+  let pieceTokens = 0;
   for (const part of splitter(text)) {
     const partTokens = estimateTokens(part);
-    if (weight + partTokens > maxTokens && piece !== '') {
+    if (pieceTokens + partTokens > maxTokens && piece !== '') {
       pieces.push(...split(piece, maxTokens, finer));
       piece = '';
-      weight = 0;
+      pieceTokens = 0;
     }
     piece += part;
-    weight += partTokens;
+    pieceTokens += partTokens;
   }
   return [...pieces, ...split(piece, maxTokens, finer)];
 }

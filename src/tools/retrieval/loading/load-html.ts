@@ -13,7 +13,9 @@ export function loadHtml(bytes: Uint8Array): LoadedBlocks {
 /** Loads decoded HTML. `pageMark` separates pages. */
 export function readHtml(html: string, pageMark?: string): LoadedBlocks {
   const { document } = parseHTML(html);
-  const blocks = readElements(document, pageMark);
+  const reader = new ElementReader(pageMark);
+  reader.walk(document);
+  const blocks = reader.finish();
   const title = document.querySelector('title')?.textContent.trim() ?? '';
   return { title: title || (blocks.find((block) => block.kind === 'heading')?.text ?? ''), blocks };
 }
@@ -48,13 +50,7 @@ const inlineTags = new Set(
 );
 const headingPattern = /^H([1-6])$/;
 
-/** Returns the headings, tables, and texts of a document in order. */
-function readElements(root: DomNode, pageMark: string | undefined): Block[] {
-  const reader = new ElementReader(pageMark);
-  reader.walk(root);
-  return reader.finish();
-}
-
+/** Reads the headings, tables, and texts of a document in order. */
 class ElementReader {
   readonly #pageMark: string | undefined;
   readonly #blocks: Block[] = [];

@@ -8,6 +8,10 @@ const maxHeadingChars = 150;
 const paragraphGap = 1.7;
 /** Minimum distance of words in different columns, as a multiple of the font size. */
 const columnGap = 1.5;
+/** Minimum distance of words in the same column, as a multiple of the font size. */
+const wordGap = 0.15;
+/** Maximum distance of the baselines of one line, as a multiple of the font size. */
+const baselineTolerance = 0.5;
 
 interface Line {
   readonly text: string;
@@ -51,7 +55,7 @@ function toLines(items: readonly StructuredTextItem[]): Line[] {
   let line: StructuredTextItem[] = [];
   for (const item of items) {
     const [first] = line;
-    const isSameLine = first === undefined || Math.abs(first.y - item.y) <= 0.5 * Math.max(first.fontSize, 1);
+    const isSameLine = first === undefined || Math.abs(first.y - item.y) <= baselineTolerance * Math.max(first.fontSize, 1);
     if (!isSameLine) lines.push(...joinItems(line));
     line = isSameLine ? [...line, item] : [item];
     if (item.hasEOL) {
@@ -72,7 +76,7 @@ function joinItems(items: readonly StructuredTextItem[]): Line[] {
     }
     const gap = x - end;
     if (gap > columnGap * fontSize) text = `${text.trimEnd()} | `;
-    else if (gap > 0.15 * fontSize) text += ' ';
+    else if (gap > wordGap * fontSize) text += ' ';
     text += str;
     end = x + width;
   }
@@ -107,16 +111,15 @@ function toBlocks(lines: readonly Line[], page: number, sizes: readonly number[]
     const previous = paragraph.at(-1);
     if (rank !== -1 || (previous !== undefined && Math.abs(previous.y - line.y) > paragraphGap * line.fontSize)) flush();
     if (rank === -1) paragraph.push(line);
-    else blocks.push(...mergeHeading(blocks, { kind: 'heading', level: Math.min(rank + 1, 6), text: line.text, page }));
+    else addHeading(blocks, { kind: 'heading', level: Math.min(rank + 1, 6), text: line.text, page });
   }
   flush();
   return blocks;
 }
 
-/** Merges a heading with the previous one if it continues on another line. */
-function mergeHeading(blocks: Block[], heading: Extract<Block, { kind: 'heading' }>): Block[] {
+/** Adds a heading, or appends it to the previous one, which it continues on another line. */
+function addHeading(blocks: Block[], heading: Extract<Block, { kind: 'heading' }>): void {
   const last = blocks.at(-1);
-  if (last?.kind !== 'heading' || last.level !== heading.level) return [heading];
-  blocks.pop();
-  return [{ ...heading, text: `${last.text} ${heading.text}` }];
+  if (last?.kind !== 'heading' || last.level !== heading.level) blocks.push(heading);
+  else blocks[blocks.length - 1] = { ...heading, text: `${last.text} ${heading.text}` };
 }

@@ -1,18 +1,15 @@
-import { read, type WorkSheet } from '@e965/xlsx';
+import { type CellObject, read, type WorkSheet } from '@e965/xlsx';
 import { zipSync } from 'fflate';
 import type { Block, LoadBounds, LoadedBlocks } from './loader.ts';
 import { readZip } from './read-zip.ts';
 
 const maxRows = 200_000;
-
-interface Cell {
-  readonly w?: string;
-  readonly v?: unknown;
-}
+const maxColumns = 1000;
 
 /** Loads a workbook. Each sheet is a page with its name as heading. The first row with several cells is the header. */
 export function loadXlsx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: LoadBounds): LoadedBlocks {
   const parts = readZip(bytes, maxUnpackedBytes, (name) => /\.(xml|rels)$/.test(name));
+  // A new archive contains only the parts whose size was checked.
   const cleanArchive = zipSync(Object.fromEntries(parts), { level: 0 });
   const book = read(cleanArchive, {
     type: 'array',
@@ -46,16 +43,16 @@ function toBlocks(name: string, sheet: WorkSheet | undefined, page: number): Blo
 
 /** Returns the existing rows. The declared size of a sheet is not trusted. */
 function listRows(sheet: WorkSheet | undefined): string[][] {
-  const data = (sheet?.['!data'] ?? []) as readonly (readonly (Cell | undefined)[] | undefined)[];
+  const data: readonly (readonly (CellObject | undefined)[] | undefined)[] = sheet?.['!data'] ?? [];
   return data.filter((row) => row !== undefined).map(toCells);
 }
 
-function toCells(row: readonly (Cell | undefined)[]): string[] {
+function toCells(row: readonly (CellObject | undefined)[]): string[] {
   const last = row.findLastIndex((cell) => cell !== undefined);
-  return Array.from({ length: Math.min(last + 1, 1000) }, (_, index) => toText(row[index]));
+  return Array.from({ length: Math.min(last + 1, maxColumns) }, (_, index) => toText(row[index]));
 }
 
-function toText(cell: Cell | undefined): string {
+function toText(cell: CellObject | undefined): string {
   const value = cell?.v instanceof Date ? cell.v.toISOString().replace(/T00:00:00.*/, '') : (cell?.w ?? cell?.v ?? '');
   return String(value).replace(/\s+/g, ' ').trim();
 }

@@ -1,6 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import { DocumentError } from './loader.ts';
 
+// Signatures, lengths, and offsets of fields follow the ZIP specification (APPNOTE.TXT, 4.3.7, 4.3.12, and 4.3.16).
 const endSignature = 0x06054b50;
 const entrySignature = 0x02014b50;
 const endLength = 22;
@@ -19,8 +20,7 @@ interface Entry {
 
 /**
  * Unpacks the parts of an archive. The total size is counted during unpacking, because sizes in the archive are not trusted.
- * `shouldUnpack` selects the parts by name. Throws `DocumentError` if the archive is damaged,
- * encrypted, or too large.
+ * `shouldUnpack` selects the parts by name. Throws `DocumentError` if the archive is damaged, encrypted, or too large.
  */
 export function readZip(bytes: Uint8Array, maxBytes: number, shouldUnpack: (name: string) => boolean): Map<string, Buffer> {
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -48,7 +48,7 @@ function readDirectory(archive: Buffer): Entry[] {
     const entries: Entry[] = [];
     let position = archive.readUInt32LE(end + 16);
     for (let index = 0; index < count; index += 1) {
-      if (archive.readUInt32LE(position) !== entrySignature) throw createBrokenError();
+      if (archive.readUInt32LE(position) !== entrySignature) throw createDamagedError();
       if ((archive.readUInt16LE(position + 8) & 1) === 1) throw new DocumentError('The document is encrypted.');
       const nameLength = archive.readUInt16LE(position + 28);
       entries.push({
@@ -61,7 +61,7 @@ function readDirectory(archive: Buffer): Entry[] {
     }
     return entries;
   } catch (cause) {
-    throw cause instanceof DocumentError ? cause : createBrokenError(cause);
+    throw cause instanceof DocumentError ? cause : createDamagedError(cause);
   }
 }
 
@@ -70,7 +70,7 @@ function findEnd(archive: Buffer): number {
   for (let position = archive.length - endLength; position >= first; position -= 1) {
     if (archive.readUInt32LE(position) === endSignature) return position;
   }
-  throw createBrokenError();
+  throw createDamagedError();
 }
 
 function unpack(archive: Buffer, { method, packedBytes, offset }: Entry, maxBytes: number): Buffer {
@@ -83,7 +83,7 @@ function unpack(archive: Buffer, { method, packedBytes, offset }: Entry, maxByte
     return inflateRawSync(packed, { maxOutputLength: maxBytes });
   } catch (cause) {
     if (cause instanceof DocumentError) throw cause;
-    throw (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? createTooLargeError() : createBrokenError(cause);
+    throw (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? createTooLargeError() : createDamagedError(cause);
   }
 }
 
@@ -91,6 +91,6 @@ function createTooLargeError(): DocumentError {
   return new DocumentError('The unpacked document is too large to be read.');
 }
 
-function createBrokenError(cause?: unknown): DocumentError {
+function createDamagedError(cause?: unknown): DocumentError {
   return new DocumentError('The file is damaged: its archive cannot be unpacked.', { cause });
 }

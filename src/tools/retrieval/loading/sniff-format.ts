@@ -21,7 +21,7 @@ const mainParts: readonly (readonly [part: string, format: Format])[] = [
   ['ppt/presentation.xml', 'pptx'],
 ];
 
-const byContentType: ReadonlyMap<string, Format> = new Map([
+const formatsByContentType: ReadonlyMap<string, Format> = new Map([
   ['text/html', 'html'],
   ['application/xhtml+xml', 'html'],
   ['text/markdown', 'md'],
@@ -30,7 +30,7 @@ const byContentType: ReadonlyMap<string, Format> = new Map([
   ['text/tab-separated-values', 'csv'],
 ]);
 
-const byExtension: ReadonlyMap<string, Format> = new Map([
+const formatsByExtension: ReadonlyMap<string, Format> = new Map([
   ['html', 'html'],
   ['htm', 'html'],
   ['xhtml', 'html'],
@@ -54,7 +54,7 @@ export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel)
   if (head.startsWith('PK\x03\x04')) return sniffZipFormat(bytes);
   if (head.startsWith('\xd0\xcf\x11\xe0'))
     throw new DocumentError('It is encrypted or has an Office format from before 2007. Save it as docx, xlsx, or pptx.');
-  const declaredFormat = byContentType.get(type.trim()) ?? byExtension.get(extension);
+  const declaredFormat = formatsByContentType.get(type.trim()) ?? formatsByExtension.get(extension);
   if (declaredFormat !== undefined) return declaredFormat;
   if (type.trim() === 'application/json' && extension !== 'txt') return 'json';
   return /^(\xef\xbb\xbf)?\s*(<!doctype html|<html[\s>])/i.test(head) ? 'html' : 'txt';
