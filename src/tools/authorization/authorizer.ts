@@ -28,11 +28,13 @@ export function createAuthorizer(authorization: Authorization | null | undefined
     case undefined:
       return createFixedAuthorizer(noCredentials);
     case 'api_key':
-      return createFixedAuthorizer(toApiKey(authorization));
+      return createFixedAuthorizer(createKeyCredentials(authorization));
     case 'basic':
-      return createFixedAuthorizer(createHeader('authorization', toBasic(authorization.username, authorization.password)));
+      return createFixedAuthorizer(
+        createHeaderCredentials('authorization', toBasic(authorization.username, authorization.password)),
+      );
     case 'bearer':
-      return createFixedAuthorizer(createBearer(authorization.token));
+      return createFixedAuthorizer(createBearerCredentials(authorization.token));
     case 'client_id_secret':
       return createTokenAuthorizer(authorization, tokens);
   }
@@ -57,7 +59,7 @@ function createFixedAuthorizer(credentials: Credentials): Authorizer {
 
 function createTokenAuthorizer(client: ClientCredentials, tokens: TokenCache): Authorizer {
   return {
-    getCredentials: async (signal) => createBearer(await tokens.getToken(client, signal)),
+    getCredentials: async (signal) => createBearerCredentials(await tokens.getToken(client, signal)),
     onRejected({ headers: { authorization } }) {
       if (authorization === undefined) return false;
       tokens.delete(client, authorization.slice(bearerPrefix.length));
@@ -68,17 +70,17 @@ function createTokenAuthorizer(client: ClientCredentials, tokens: TokenCache): A
 
 const bearerPrefix = 'Bearer ';
 
-function createBearer(token: string): Credentials {
-  return createHeader('authorization', bearerPrefix + token);
+function createBearerCredentials(token: string): Credentials {
+  return createHeaderCredentials('authorization', bearerPrefix + token);
 }
 
-function toApiKey({ key, name, location }: Extract<Authorization, { type: 'api_key' }>): Credentials {
+function createKeyCredentials({ key, name, location }: Extract<Authorization, { type: 'api_key' }>): Credentials {
   if (location === 'query') return { ...noCredentials, query: { [name]: key } };
   if (location === 'body') return { ...noCredentials, body: { [name]: key } };
-  return createHeader(name.toLowerCase(), key);
+  return createHeaderCredentials(name.toLowerCase(), key);
 }
 
-function createHeader(name: string, value: string): Credentials {
+function createHeaderCredentials(name: string, value: string): Credentials {
   return { ...noCredentials, headers: { [name]: value } };
 }
 

@@ -174,7 +174,7 @@ class ServerDeadlines {
 }
 
 class Countdown {
-  readonly #ended = new AbortController();
+  readonly #endController = new AbortController();
   #remainingMs: number;
   #resumedAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -184,12 +184,12 @@ class Countdown {
   }
 
   get signal(): AbortSignal {
-    return this.#ended.signal;
+    return this.#endController.signal;
   }
 
   resume(): void {
     this.#resumedAtMs = performance.now();
-    const end = (): void => this.#ended.abort(new DOMException('The server did not answer in time.', 'TimeoutError'));
+    const end = (): void => this.#endController.abort(new DOMException('The server did not answer in time.', 'TimeoutError'));
     this.#timer ??= setTimeout(end, this.#remainingMs).unref();
   }
 

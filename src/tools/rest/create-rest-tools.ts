@@ -190,10 +190,10 @@ function createDecoder(charset: string | undefined): TextDecoder {
 const linkPattern = /<([^<>]{1,2000})>((?:\s*;\s*[\w!#$&+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
 const pageRelations = new Set(['next', 'prev', 'previous', 'first', 'last']);
 /** Headers that report the total and the current page. */
-const paginationHeaders = [
-  ...['x-total-count', 'x-total', 'x-total-pages', 'x-wp-total', 'x-wp-totalpages', 'x-page', 'x-per-page', 'x-next-page'],
-  ...['x-prev-page', 'x-count', 'x-pagination', 'pagination-count', 'pagination-page', 'pagination-limit', 'content-range'],
-];
+const paginationHeaders =
+  'x-total-count x-total x-total-pages x-wp-total x-wp-totalpages x-page x-per-page x-next-page x-prev-page x-count x-pagination pagination-count pagination-page pagination-limit content-range'.split(
+    ' ',
+  );
 const maxFieldChars = 300;
 const maxLinkChars = 4_000;
 

@@ -72,7 +72,7 @@ function relocate(value: LocatedValue, method: RestToolDefinition['method']): Lo
   return method === 'GET' && isInBody(value.location) ? { ...value, location: 'query' } : value;
 }
 
-/** Returns a text that identifies the place of a value in the request. */
+/** Returns a text that identifies the target of a value in the request. */
 function getSlot({ location, key }: Pick<LocatedValue, 'location' | 'key'>): string {
   return `${location} ${location === 'header' ? key.toLowerCase() : key}`;
 }
