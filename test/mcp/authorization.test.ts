@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { echo, type ServedTool, startSessions, startStateless, text } from './servers.ts';
+import { echo, instead, type ServedTool, startSessions, startStateless, text } from './servers.ts';
 import {
   chatRequest,
   getChoice,
@@ -144,6 +144,22 @@ describe('MCP credentials', () => {
     const output = [JSON.stringify(json), ...model.requests.map((request) => request.text)].join('\n');
     expect(output).not.toMatch(/canary/);
     expect(output).not.toContain(btoa('me:canary'));
+  });
+
+  it.each([
+    ['initialize', '-'],
+    ['tools/list', '-'],
+    // The error text is truncated within the credential.
+    ['tools/list', '-'.repeat(990)],
+  ])('are masked in an error for %s', async (method, start) => {
+    const { url } = await startSessions([echo], {
+      before: instead(method, (id) =>
+        Response.json({ jsonrpc: '2.0', id, error: { code: -32_602, message: `${start} canary-token is not known` } }),
+      ),
+    });
+    const reason = await getFailureReason({ url, authorization: { type: 'bearer', token: 'canary-token' } });
+    expect(reason).toContain('answered with an error: - ***'.replace('-', start));
+    expect(reason).not.toContain('canary');
   });
 
   it('separate the sessions of their toolsets', async () => {

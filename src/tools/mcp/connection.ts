@@ -91,7 +91,7 @@ export class Connection {
       maxCredentialsMs: connectMs,
       onTooLarge: (error) => endController.abort(error),
     });
-    const transport = normalizeReplies(createTransport(sdk, options, server.fetch));
+    const transport = normalizeReplies(createTransport(sdk, options, server.fetch), server.mask);
     const client = new sdk.Client(clientInfo, {
       capabilities,
       versionNegotiation: { mode: 'auto' },

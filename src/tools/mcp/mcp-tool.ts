@@ -202,7 +202,7 @@ async function callOnce<Result extends object>(
     call.endSignal.throwIfAborted();
     const serverMessage = getServerMessage(error);
     if (serverMessage === undefined || connection.hasExpired(error)) throw error;
-    return { text: mask(serverMessage), attachments: [], failed: true };
+    return { text: serverMessage, attachments: [], failed: true };
   }
 }
 

@@ -26,21 +26,25 @@ export function isOmitted({ _meta }: ListedTool): boolean {
 
 /**
  * Makes the transport repair malformed replies. The SDK would reject a complete list for one malformed tool, and a complete
- * result for one unknown part.
+ * result for one unknown part. `mask` removes credentials from the messages of errors, which users see.
  */
-export function normalizeReplies(transport: Transport): Transport {
+export function normalizeReplies(transport: Transport, mask: (text: string) => string): Transport {
   let listener: Listener | undefined;
   const sizes: ListSizes = new Map();
   return Object.defineProperty(transport, 'onmessage', {
     get: () => listener,
     set(newListener: Listener | undefined) {
-      listener = newListener && ((message, extra) => newListener(normalizeMessage(message, sizes), extra));
+      listener = newListener && ((message, extra) => newListener(maskError(normalizeMessage(message, sizes), mask), extra));
     },
   });
 }
 
 /** Number of characters of the pages that have arrived, by list. A list without an entry has no pages yet. */
 type ListSizes = Map<string, number>;
+
+function maskError(message: Message, mask: (text: string) => string): Message {
+  return 'error' in message ? { ...message, error: { ...message.error, message: mask(message.error.message) } } : message;
+}
 
 function normalizeMessage(message: Message, sizes: ListSizes): Message {
   if (!('result' in message)) return message;

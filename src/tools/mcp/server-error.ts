@@ -35,8 +35,8 @@ export function createServerError(server: string, problem: string | Problem, cau
 }
 
 /**
- * Converts any error of a call to a `ToolError`. The message contains no secrets, except for the server's own words. `fallback`
- * describes unknown errors.
+ * Converts any error of a call to a `ToolError`. The message contains no secrets, because `normalizeReplies` masks the server's
+ * own words. `fallback` describes unknown errors.
  */
 export function toServerError(server: string, error: unknown, fallback: Problem = notMcp): ToolError {
   const causes = [...listCauses(error)];
@@ -46,7 +46,7 @@ export function toServerError(server: string, error: unknown, fallback: Problem 
   return createServerError(server, problem, error);
 }
 
-/** Returns the server's own message if the server answered with an error. */
+/** Returns the server's own message, with masked credentials, if the server answered with an error. */
 export function getServerMessage(error: unknown): string | undefined {
   return isJsonRpcError(error) && !internalCodes.has(error.code) ? truncate(error.message, maxMessageChars) : undefined;
 }
