@@ -84,9 +84,8 @@ export class SqlChatStore implements ChatStore {
       // The order matters: a change between the two reads is reported with the next changes.
       const owner = await findOwner(kysely, subject);
       const latest = owner?.revision ?? 0;
-      if (since > latest || (owner !== undefined && since < owner.forgotten_revision))
-        return { changes: [], revision: latest, hasMore: false, isGap: true };
-      if (since === latest) return { changes: [], revision: latest, hasMore: false, isGap: false };
+      const isGap = since > latest || (owner !== undefined && since < owner.forgotten_revision);
+      if (isGap || since === latest) return { changes: [], revision: latest, hasMore: false, isGap };
       const rows = await kysely
         .selectFrom('chats')
         .select(headColumns)
@@ -101,7 +100,8 @@ export class SqlChatStore implements ChatStore {
       return {
         changes: pageRows.map((row) => (row.shelf === chatStates.deleted ? toDeleted(row) : openHead(this.#seal, row))),
         revision: hasMore ? (pageRows.at(-1)?.revision ?? latest) : latest,
-        ...{ hasMore, isGap: false },
+        hasMore,
+        isGap,
       };
     });
   }

@@ -11,7 +11,7 @@ import type {
   RunStore,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
-import { isAliveAt, nodeLease } from '../engine/is-alive-at.ts';
+import { isAliveAt, toLeaseName } from '../engine/is-alive-at.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../engine/stored-values.ts';
 import {
@@ -183,14 +183,14 @@ export class SqlRunStore implements RunStore {
     await this.#database.run((kysely) =>
       kysely
         .insertInto('leases')
-        .values({ name: nodeLease(node), owner: node, until_ms: untilMs })
+        .values({ name: toLeaseName(node), owner: node, until_ms: untilMs })
         .onConflict((conflict) => conflict.column('name').doUpdateSet({ until_ms: untilMs }))
         .execute(),
     );
   }
 
   async releaseLease(node: string): Promise<void> {
-    await this.#database.run((kysely) => kysely.deleteFrom('leases').where('name', '=', nodeLease(node)).execute());
+    await this.#database.run((kysely) => kysely.deleteFrom('leases').where('name', '=', toLeaseName(node)).execute());
   }
 
   async failOrphaned(nowMs: number, toFailed: (orphan: StoredResponse, nextEvent: number) => EndedResponse): Promise<number> {
