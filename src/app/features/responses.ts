@@ -9,7 +9,7 @@ import { chatRunOperations } from '#surfaces/chat-completions/run-openapi.ts';
 import { chatRunRoutes } from '#surfaces/chat-completions/run-routes.ts';
 import { createRun } from '#surfaces/responses/create-run.ts';
 import { responsesOperations } from '#surfaces/responses/openapi.ts';
-import { createServeResponses, type ResponsesDeps, responsesRoutes } from '#surfaces/responses/routes.ts';
+import { type ResponsesDeps, responsesRoutes, serveCreate } from '#surfaces/responses/routes.ts';
 import { conversationRoutes } from '#surfaces/responses/stored/conversation-routes.ts';
 import { storedOperations } from '#surfaces/responses/stored/stored-openapi.ts';
 import { storedRoutes } from '#surfaces/responses/stored/stored-routes.ts';
@@ -23,7 +23,7 @@ export const responses: Feature = {
     const stored = addStoredResponses(core);
     const deps = { ...stored, handler, calls, seal: stores.seal, newId: createLetterIds(), aliases: aliases.compat };
     responsesRoutes(app, deps);
-    deploymentApis.responses = createServeResponses(deps);
+    deploymentApis.responses = (exchange, route) => serveCreate(deps, exchange, route);
   },
 };
 

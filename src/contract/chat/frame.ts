@@ -183,3 +183,10 @@ export function requireForm({ isCompleteReply }: Native, requestedForm: 'complet
     : 'with a stream that was not requested';
   throw new ParleyError('upstream_failed', `The upstream responded ${claim}.`);
 }
+
+/** Returns the data of the events that is a JSON object. Events are complete, as in the bytes of a streamed native frame. */
+export function listEventObjects(events: string): JsonObject[] {
+  return listEventData(events)
+    .map((data) => tryParseJson(fromLatin1(data)))
+    .filter(isJsonObject);
+}

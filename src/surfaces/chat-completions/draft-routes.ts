@@ -9,10 +9,10 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
 import { bodyTooLarge, parseBody } from '../http/read-request.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { Exchange } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveRaw } from '../http/serve-raw.ts';
-import { compatEvents, JsonReply } from './replies.ts';
+import { chunkWriter, JsonReply } from './replies.ts';
 
 export interface DraftDeps {
   readonly handler: RequestHandler;
@@ -36,12 +36,10 @@ export function draftRoutes(app: FastifyInstance, deps: DraftDeps): void {
     errorDialect: modelErrorDialect,
     maxBodyBytes: () => maxBytes,
   } as const;
-  serveRaw(app, 'POST', `${base}*`, (raw) =>
-    deps.handler.serve(options, raw, (context, caller) => answer(deps, context, caller)),
-  );
+  serveRaw(app, 'POST', `${base}*`, (raw) => deps.handler.serve(options, raw, (exchange) => answer(deps, exchange)));
 }
 
-async function answer({ handler, calls, readDraft }: DraftDeps, context: RequestContext, caller: Caller): Promise<void> {
+async function answer({ handler, calls, readDraft }: DraftDeps, { context, caller }: Exchange): Promise<void> {
   const bytes = await handler.readJson(context);
   if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
   const body = parseBody(bytes);
@@ -52,6 +50,6 @@ async function answer({ handler, calls, readDraft }: DraftDeps, context: Request
   const wantsTrace = origin.headers['x-parley-trace'] === 'true';
   const target = await calls.authorize({ id, deployment: draft.id, draft, caller, record, origin, wantsTrace }, 'chat');
   const request = parseChatRequest(body.request);
-  const reply = request.stream === true ? new StreamedReply(context, compatEvents) : new JsonReply(context);
+  const reply = request.stream === true ? new StreamedReply(context, chunkWriter) : new JsonReply(context);
   await context.follow(calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }

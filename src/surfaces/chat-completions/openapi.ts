@@ -22,10 +22,8 @@ import {
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inBucket, inDeploymentPath } from '../http/openapi/operation-examples.ts';
 import type { MethodOfPath } from '../http/path-methods.ts';
-import { apisOfDeployments, compatApis } from './path.ts';
+import { apisOfDeployments, canonicalPrefix, compatApis } from './path.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
-
-const canonicalPrefix = 'compat';
 
 const embeddingsErrors: readonly ErrorCode[] = [
   ...keyErrors,

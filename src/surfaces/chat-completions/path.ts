@@ -5,6 +5,9 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { methodNotAllowed, routeNotFound, toAllowed } from '../http/path-methods.ts';
 
+/** Prefix of Parley's own paths. Other prefixes are aliases. */
+export const canonicalPrefix = 'compat';
+
 /** An API of a deployment. */
 export type CompatApi = CompatApiByModel | 'responses';
 
@@ -28,7 +31,7 @@ export interface DeploymentTarget {
   /** Percent-encoded ID from the path. `readId` decodes it. */
   readonly encodedId: string;
   readonly api: CompatApi;
-  /** Undefined if neither the path nor the query contains a version. */
+  /** Version in the path or the query. Undefined if there is none. */
   readonly version: RequestedVersion | undefined;
 }
 

@@ -3,7 +3,7 @@ import { Accumulator, answerBound, FoldLimit } from '#contract/chat/fold-frames.
 import { endEvent, Frame, toEvent } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ReplySink } from '#domain/call.ts';
-import { compatErrorDialect, type ErrorDialect, withNotFound } from '../http/error-dialect.ts';
+import { compatErrorDialect, type ErrorDialect, withNotFoundCode } from '../http/error-dialect.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { EventWriter } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -14,7 +14,7 @@ const commonFields: ReadonlySet<string> = new Set(['id', 'object', 'created', 'm
 const maxBufferedBytes = 1024 * 1024;
 
 /** Writes the frames of a reply unchanged. */
-export const compatEvents: EventWriter = {
+export const chunkWriter: EventWriter = {
   begin: ({ replyHeaders: headers }) => ({ headers }),
   toBytes: (frame) => frame.bytes,
   end: () => endEvent,
@@ -22,17 +22,17 @@ export const compatEvents: EventWriter = {
 };
 
 /** Error dialect for paths in Azure's format. */
-export const azureErrorDialect = withNotFound('DeploymentNotFound');
+export const azureErrorDialect = withNotFoundCode('DeploymentNotFound');
 
 /**
  * Event writer for clients that did not request chunks without choices, because many read `choices[0]` of each chunk. Moves the
  * content of such a chunk to the next one. Sends usage and statistics in a last chunk with an empty choice, because clients that
  * assemble replies ignore other content of a chunk with usage, including the finish reason.
  */
-export class EventsWithChoices implements EventWriter {
-  readonly begin = compatEvents.begin;
-  readonly end = compatEvents.end;
-  readonly toErrorEvent = compatEvents.toErrorEvent;
+export class ChoiceChunkWriter implements EventWriter {
+  readonly begin = chunkWriter.begin;
+  readonly end = chunkWriter.end;
+  readonly toErrorEvent = chunkWriter.toErrorEvent;
   /** Index of the last choice of the upstream. */
   #index = 0;
   /** Fields that are added to the next chunk. */

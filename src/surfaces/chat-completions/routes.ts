@@ -15,8 +15,16 @@ import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { Exchange } from '../http/request-context.ts';
 import type { RequestHandler, RouteOptions } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import { type CompatApi, compatApis, type DeploymentBase, getApiForMetrics, readId, readTarget } from './path.ts';
-import { azureErrorDialect, compatEvents, EventsWithChoices, JsonReply } from './replies.ts';
+import {
+  type CompatApi,
+  canonicalPrefix,
+  compatApis,
+  type DeploymentBase,
+  getApiForMetrics,
+  readId,
+  readTarget,
+} from './path.ts';
+import { azureErrorDialect, ChoiceChunkWriter, chunkWriter, JsonReply } from './replies.ts';
 
 export interface CompatDeps {
   readonly handler: RequestHandler;
@@ -47,7 +55,6 @@ interface PassThroughExchange extends Exchange {
   readonly checkVersion: () => void;
 }
 
-const canonicalPrefix = 'compat';
 const operations = { 'chat/completions': 'chat', embeddings: 'embeddings', responses: 'chat' } as const;
 
 /**
@@ -77,10 +84,10 @@ function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion,
   serveCalls(app, `${base}*`, (raw) => {
     const url = raw.request.url ?? '';
     const api = getApiForMetrics(url, pathBase);
-    return deps.handler.serve(optionsByApi[api], raw, (context, caller) => {
+    return deps.handler.serve(optionsByApi[api], raw, (exchange) => {
       const target = readTarget(url, pathBase);
       const needsVersion = requiresVersion === true && target.version === undefined;
-      return serve(deps, { context, caller }, { ...target, needsVersion, isOpenAi: isOpenAi === true });
+      return serve(deps, exchange, { ...target, needsVersion, isOpenAi: isOpenAi === true });
     });
   });
 }
@@ -109,7 +116,7 @@ function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): vo
     const route: DeploymentRoute = { ...byModel, api };
     const serveApi = api === 'chat/completions' ? serveChat : serve;
     serveCalls(app, `${base}/${api}`, (raw) =>
-      deps.handler.serve(optionsByApi[api], raw, (context, caller) => serveApi(deps, { context, caller }, route)),
+      deps.handler.serve(optionsByApi[api], raw, (exchange) => serveApi(deps, exchange, route)),
     );
   }
 }
@@ -145,7 +152,7 @@ async function serveChat(deps: CompatDeps, exchange: Exchange, route: Deployment
   const acceptsChunksWithoutChoices = !route.isOpenAi || (isJsonObject(options) && options.include_usage === true);
   const reply =
     stream === true
-      ? new StreamedReply(context, acceptsChunksWithoutChoices ? compatEvents : new EventsWithChoices())
+      ? new StreamedReply(context, acceptsChunksWithoutChoices ? chunkWriter : new ChoiceChunkWriter())
       : new JsonReply(context);
   await context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }

@@ -47,7 +47,7 @@ const toBytes = (events: readonly JsonObject[]): string => events.map(toEvent).j
 export function chatRunRoutes(app: FastifyInstance, deps: ChatRunDeps): void {
   const url = `${base}:run`;
   const options = { operation: 'chat', route: `${base}{run}`, errorDialect: modelErrorDialect } as const;
-  serveRaw(app, 'POST', url, (raw) => deps.handler.serve(options, raw, (context, caller) => start(deps, { context, caller })));
+  serveRaw(app, 'POST', url, (raw) => deps.handler.serve(options, raw, (exchange) => start(deps, exchange)));
   app.get(url, async (request, reply) => {
     const after = readInteger(request.query as Query, 'starting_after') ?? -1;
     const { ref, caller } = await find(deps, request);
@@ -74,8 +74,8 @@ export function chatRunRoutes(app: FastifyInstance, deps: ChatRunDeps): void {
 }
 
 /**
- * Starts a run and sends its chunks. As for a direct call, an error before the first chunk sets the status. Such a run is
- * deleted, unless the client has disconnected. It can still request the run then.
+ * Starts a run and sends its chunks. An error before the first chunk sets the status, as for a direct call, and deletes the run. If
+ * the client has disconnected by then, the run remains, so that the client can request it.
  */
 async function start(deps: ChatRunDeps, exchange: Exchange): Promise<void> {
   const { context, caller } = exchange;

@@ -13,7 +13,6 @@ import {
   type TokenizeInput,
 } from '#contract/features-request.ts';
 import type { Calls } from '#domain/call.ts';
-import type { Caller } from '#domain/callers/caller.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { type AddressFeature, type Deployment, findFeatureAddress, isBuiltIn } from '#domain/deployments/deployment.ts';
@@ -27,7 +26,7 @@ import { parseBody, type SurfaceDeps } from '../http/read-request.ts';
 import { endResponse } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { Exchange } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import type { ServeRaw } from '../http/serve-raw.ts';
 
@@ -84,10 +83,8 @@ export interface FeatureRoutesDeps extends Pick<SurfaceDeps, 'snapshot' | 'recor
   readonly counters: LimitCounters;
 }
 
-interface FeatureExchange {
+interface FeatureExchange extends Exchange {
   readonly deps: FeatureRoutesDeps;
-  readonly context: RequestContext;
-  readonly caller: Caller;
   readonly deployment: Deployment;
   readonly bytes: Buffer;
 }
@@ -127,8 +124,7 @@ export function featureRoutes(deps: FeatureRoutesDeps): ReadonlyMap<string, Serv
   return new Map(
     Object.entries(features).map(([name, feature]) => {
       const options = { operation: 'chat', route: `${base}{id}/${name}` } as const;
-      const serve: ServeRaw = (raw) =>
-        deps.handler.serve(options, raw, (context, caller) => serveFeature(deps, { context, caller }, feature));
+      const serve: ServeRaw = (raw) => deps.handler.serve(options, raw, (exchange) => serveFeature(deps, exchange, feature));
       return [name, serve];
     }),
   );
@@ -141,11 +137,7 @@ export function toRatePath(method: string | undefined, url: string): string {
   return `${base}${url.slice('/v1/'.length)}`;
 }
 
-async function serveFeature(
-  deps: FeatureRoutesDeps,
-  { context, caller }: Pick<FeatureExchange, 'context' | 'caller'>,
-  { address, answer }: Feature,
-): Promise<void> {
+async function serveFeature(deps: FeatureRoutesDeps, { context, caller }: Exchange, { address, answer }: Feature): Promise<void> {
   const { handler, calls, catalog } = deps;
   const { request, response } = context;
   const bytes = await handler.readJson(context);

@@ -16,10 +16,10 @@ export interface ErrorDialect {
 export const compatErrorDialect = { acceptsXApiKey: false, idHeaders: ['x-request-id'], toErrorBody } satisfies ErrorDialect;
 
 /** Dialect for paths where `model` in the body names the deployment. Uses the error code of the OpenAI API. */
-export const modelErrorDialect = withNotFound('model_not_found');
+export const modelErrorDialect = withNotFoundCode('model_not_found');
 
 /** Replaces the error code of an unknown deployment by a code that clients of the dialect recognize. */
-export function withNotFound(code: string): ErrorDialect {
+export function withNotFoundCode(code: string): ErrorDialect {
   return {
     ...compatErrorDialect,
     toErrorBody(error) {

@@ -10,7 +10,7 @@ import type { Operation, Telemetry } from '#domain/telemetry.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
 import { type JoinedHeaders, readBody, readCredentials, rejectLargeBody, requireJson } from './read-request.ts';
-import { RequestContext } from './request-context.ts';
+import { type Exchange, RequestContext } from './request-context.ts';
 import type { RawRequest } from './serve-raw.ts';
 
 export interface RequestHandlerDeps {
@@ -35,9 +35,6 @@ export interface RouteOptions {
   readonly maxBodyBytes?: (request: IncomingMessage) => number | undefined;
 }
 
-/** Answers a request of an authenticated caller. Resolves when the response is complete. Errors are sent to the client. */
-export type AnswerRequest = (context: RequestContext, caller: Caller) => Promise<void>;
-
 /** Serves the requests that run calls. Each request has one telemetry record and receives one response. */
 export class RequestHandler {
   readonly #deps: RequestHandlerDeps;
@@ -46,8 +43,15 @@ export class RequestHandler {
     this.#deps = deps;
   }
 
-  /** Authenticates and answers a request, and records its end. */
-  async serve(options: RouteOptions, { id, request, response }: RawRequest, answer: AnswerRequest): Promise<void> {
+  /**
+   * Authenticates and answers a request, and records its end. `answer` resolves when the response is complete. Its errors are sent
+   * to the client.
+   */
+  async serve(
+    options: RouteOptions,
+    { id, request, response }: RawRequest,
+    answer: (exchange: Exchange) => Promise<void>,
+  ): Promise<void> {
     const { clock, telemetry, inFlightCalls } = this.#deps;
     const { operation, route, errorDialect = compatErrorDialect } = options;
     const { traceparent, tracestate } = request.headers as JoinedHeaders;
@@ -66,7 +70,7 @@ export class RequestHandler {
       record.caller = caller;
       record.tags = this.#findTags(request, caller);
       record.isPrivate = request.headers[recordContentHeader] === 'false' || caller.chain?.isPrivate === true;
-      await answer(context, caller);
+      await answer({ context, caller });
     } catch (error) {
       context.sendError(error);
     }

@@ -42,7 +42,7 @@ export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
     if (topic === 'mcp-call') running.cancelByKey(text);
   });
   const serveMcp: ServeRaw = (raw) =>
-    deps.handler.serve(routeOptions, raw, (context, caller) => {
+    deps.handler.serve(routeOptions, raw, ({ context, caller }) => {
       const encodedId = getEncodedId(raw.request.url ?? '');
       return serve(deps, running, { context, caller, encodedId });
     });

@@ -47,7 +47,7 @@ export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {
     ] as const;
     for (const [route, serve] of handlers) {
       const options = { operation: 'chat', route, errorDialect: getErrorDialect(prefix) } as const;
-      serveCalls(app, route, (raw) => deps.handler.serve(options, raw, (context, caller) => serve(deps, { context, caller })));
+      serveCalls(app, route, (raw) => deps.handler.serve(options, raw, (exchange) => serve(deps, exchange)));
     }
   }
   for (const alias of deps.aliases) modelRoutes(app, alias, deps);
@@ -111,7 +111,7 @@ interface TranslationInput {
 function toChatCall({ request: { headers } }: RequestContext, { target, names, parsed }: TranslationInput) {
   const capabilities = getCapabilities(target.deployment);
   const { error, ignored } = findUnsupported(parsed, capabilities);
-  if (error !== undefined && !capabilities.isNative) throw error;
+  if (error !== undefined && !capabilities.mayBeRelayed) throw error;
   const native: NativeRequest = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
   return { request: toChatRequest(parsed, { names, capabilities }), native, ignored };
 }

@@ -8,8 +8,8 @@ import type { UpstreamCapabilities } from './unsupported-fields.ts';
 
 const hello = { role: 'user', content: 'Hello' };
 
-const basicUpstream: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: false, acceptsThinking: false };
-const capableUpstream: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: true, acceptsThinking: true };
+const basicUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheMarks: false, acceptsThinking: false };
+const capableUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheMarks: true, acceptsThinking: true };
 
 function translate(
   body: object,

@@ -10,7 +10,7 @@ import { bodyTooLarge, parseBody, readModel, requirePlain, unsupportedType } fro
 import { EventStream, endResponse, whenDrained } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
-import type { RequestContext } from '../http/request-context.ts';
+import type { Exchange, RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { PassThroughForm } from './pass-through-form.ts';
 
@@ -22,9 +22,7 @@ export interface PassThroughDeps {
 }
 
 /** A request to a pass-through API. */
-interface PassThroughExchange {
-  readonly context: RequestContext;
-  readonly caller: Caller;
+interface PassThroughExchange extends Exchange {
   readonly api: PassThroughApi;
   /** Deployment from the path. Undefined if `model` in the body names it. */
   readonly deployment: string | undefined;

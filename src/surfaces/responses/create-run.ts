@@ -19,8 +19,6 @@ import { isSealed, type SealedItem, ThoughtSeal, type Thoughts } from './transla
 import { type ResolvedRequest, toChatRequest } from './translation/to-chat-request.ts';
 import type { TranslationContext } from './translation/to-messages.ts';
 
-const stateType = 'parley:state';
-
 export interface RunDeps {
   readonly seal: Seal;
   readonly newId: () => string;
@@ -29,7 +27,7 @@ export interface RunDeps {
 
 /**
  * Returns the names of the fields that the upstream did not receive. A relayed request keeps the fields that a translation omits.
- * `isRelayed` is whether the upstream received the original request. Default: whether every upstream receives it.
+ * `isRelayed` is whether the upstream received the original request. Default: true if every upstream receives it.
  */
 export type ListIgnoredFields = (isRelayed?: boolean) => readonly string[];
 
@@ -38,7 +36,7 @@ export interface ReadyRun extends PreparedResponse {
   readonly run: ResponseRun;
   readonly ignored: ListIgnoredFields;
   /** Seals content for the caller. */
-  readonly sealFor: (thoughts: Thoughts) => string;
+  readonly seal: (thoughts: Thoughts) => string;
 }
 
 interface RunStart extends ResponseStart {
@@ -47,12 +45,13 @@ interface RunStart extends ResponseStart {
 }
 
 /** Prepares the run of a response. Throws a 400 error if the request is invalid. */
-export function createRun({ seal, newId, clock }: RunDeps, target: Target, start: RunStart): ReadyRun {
-  const { request, body, opened, existing: promisedResponse, isCounted } = start;
+export function createRun(deps: RunDeps, target: Target, start: RunStart): ReadyRun {
+  const { request, body, opened, existing, isCounted } = start;
   const { call, deployment } = target;
   const { subject } = call.caller;
   if (request.store === false) call.record.isPrivate = true;
-  const thoughts = new ThoughtSeal(seal, subject, deployment);
+  const thoughtSeal = new ThoughtSeal(deps.seal, subject, deployment);
+  const seal = (thoughts: Thoughts): string => thoughtSeal.close(thoughts);
   const omitted = new Set<string>();
   const earlier = opened.earlierItems.filter((item) => !isForeignState(item, deployment));
   if (earlier.length < opened.earlierItems.length) omitted.add('state');
@@ -68,13 +67,13 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
   const approvals = new McpApprovals(allItems, { earlierCount, getPath });
   const context = {
     open(item: SealedItem, at: string): Thoughts {
-      const content = thoughts.open(item, at);
+      const content = thoughtSeal.open(item, at);
       if (content === undefined) omitted.add(includables.encryptedReasoning);
       return content ?? {};
     },
     getPath,
     // A relayed request cannot run tools between the turns of the model, so requests with MCP servers are translated.
-    isNative: servers.length === 0 && isNative(deployment),
+    mayBeRelayed: servers.length === 0 && hasResponsesUpstream(deployment),
     approvals,
   };
   const translate = (items: readonly AnyItem[]) => toChatRequest({ request, items, ...context });
@@ -88,8 +87,8 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
     throw createRequestError('input', 'must have at least one item');
   const isPlain = items === allItems && earlierCount === 0 && opened.input === request.input && canForwardBody(request, items);
   const run = new ResponseRun({
-    id: promisedResponse?.id ?? toRecordId('resp', call.caller, newId()),
-    createdAtSeconds: promisedResponse?.createdAtSeconds ?? Math.floor(clock.epochMs() / 1000),
+    id: existing?.id ?? toRecordId('resp', call.caller, deps.newId()),
+    createdAtSeconds: existing?.createdAtSeconds ?? Math.floor(deps.clock.epochMs() / 1000),
     request,
     model: call.deployment,
     isStored: opened.isStored,
@@ -98,16 +97,16 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
     tools: translated.tools,
     allowedCalls: AllowedCalls.create(request, translated.tools),
     deployment: deployment.id,
-    seal: (content) => thoughts.close(content),
+    seal,
     showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
     isForwardedUnchanged: isPlain,
     runsRemoteTools: servers.length > 0,
-    clock,
+    clock: deps.clock,
     onStart: (response) => opened.onStarted(response),
     onEnd: (storedResponse) => opened.onEnded(storedResponse),
   });
-  const isAlwaysRelayed = context.isNative && deployment.upstreams.every(speaksResponses);
-  const native: NativeRequest | undefined = context.isNative
+  const isAlwaysRelayed = context.mayBeRelayed && deployment.upstreams.every(speaksResponses);
+  const native: NativeRequest | undefined = context.mayBeRelayed
     ? {
         dialect: 'responses',
         body: isPlain ? body : toNativeRequest(body, { ...context, items }),
@@ -126,14 +125,17 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, start
     run,
     input: chatCall,
     ignored: (isRelayed = isAlwaysRelayed) => (isRelayed ? [...omitted] : [...translated.ignored, ...omitted]),
-    sealFor: (content) => thoughts.close(content),
+    seal,
   };
 }
 
-/** Returns the error of upstreams without the Responses API. Undefined if they can answer the request without hosted tools. */
+/**
+ * Returns the error with which an upstream without the Responses API rejects the request. Undefined if the translation omits only
+ * optional content, such as hosted tools that the model need not call.
+ */
 function findTranslationError(resolved: ResolvedRequest): UpstreamError | undefined {
   try {
-    toChatRequest({ ...resolved, isNative: false });
+    toChatRequest({ ...resolved, mayBeRelayed: false });
     return undefined;
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
@@ -143,7 +145,7 @@ function findTranslationError(resolved: ResolvedRequest): UpstreamError | undefi
 
 /** Returns whether the item is the state of another deployment. */
 function isForeignState(item: AnyItem, { id }: Deployment): boolean {
-  return item.type === stateType && (item as JsonObject).deployment !== undefined && (item as JsonObject).deployment !== id;
+  return item.type === 'parley:state' && (item as JsonObject).deployment !== undefined && (item as JsonObject).deployment !== id;
 }
 
 /** Returns the maximum number of prompt tokens. The requested output is subtracted from the total limit. */
@@ -156,7 +158,7 @@ function getMaxPromptTokens({ limits }: Deployment, { max_output_tokens: output 
 }
 
 /** Returns whether one of the upstreams supports the Responses API. */
-function isNative({ kind, upstreams }: Deployment): boolean {
+function hasResponsesUpstream({ kind, upstreams }: Deployment): boolean {
   return kind === 'model' && upstreams.some(speaksResponses);
 }
 

@@ -44,8 +44,8 @@ const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: Respon
 const inputTokensRequest: NamedSchema = { name: 'InputTokensRequest', schema: InputTokensBody };
 const compactRequest: NamedSchema = { name: 'CompactRequest', schema: CompactBody };
 const compaction: NamedSchema = { name: 'Compaction', schema: Compaction };
-const response: NamedSchema = { name: 'Response', schema: ResponseObject };
-const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
+export const response: NamedSchema = { name: 'Response', schema: ResponseObject };
+export const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
 
 const inputTokens = nameObject('InputTokens', {
   object: { const: 'response.input_tokens' },

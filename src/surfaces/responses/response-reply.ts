@@ -1,8 +1,7 @@
-import { isJsonObject, toObject, tryParseJson } from '#base/json/json.ts';
-import { listEventData } from '#base/stream/event-splitter.ts';
-import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
+import { isJsonObject, toObject } from '#base/json/json.ts';
+import { toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
-import { endEvent, type Frame, requireForm } from '#contract/chat/frame.ts';
+import { endEvent, type Frame, listEventObjects, requireForm } from '#contract/chat/frame.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
 import type { ReplySink } from '#domain/call.ts';
@@ -22,7 +21,8 @@ export class JsonResponse implements ReplySink {
   readonly #ignored: ListIgnoredFields;
   #isRelayed = false;
   readonly #budget = new FoldLimit(answerBound);
-  #relayed: string | undefined;
+  /** Bytes of a reply that is forwarded unchanged. */
+  #forwarded: string | undefined;
   readonly #text: EarlyText;
   #hasEnded = false;
 
@@ -40,12 +40,12 @@ export class JsonResponse implements ReplySink {
       requireForm(frame.native, 'complete');
       this.#isRelayed = true;
     }
-    if (this.#run.canForward(frame)) this.#relayed = frame.bytes;
+    if (this.#run.canForward(frame)) this.#forwarded = frame.bytes;
     else this.#run.consume(frame);
   }
 
   end(): void {
-    if (this.#relayed === undefined) {
+    if (this.#forwarded === undefined) {
       this.#run.end();
       if (this.#run.settling !== undefined) this.#text.prepare();
     } else this.#run.abandon();
@@ -72,7 +72,7 @@ export class JsonResponse implements ReplySink {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     const context = this.#context;
-    const bytes = this.#relayed ?? this.#text.get();
+    const bytes = this.#forwarded ?? this.#text.get();
     sendJson(context.response, 200, bytes, buildHeaders(context, this.#ignored(this.#isRelayed)));
   }
 }
@@ -115,7 +115,7 @@ class ResponseWriter implements EventWriter {
   readonly #run: ResponseRun;
   readonly #ignored: ListIgnoredFields;
   /** First and last bytes that were forwarded unchanged. */
-  #relayed: { readonly first: string; last: string } | undefined;
+  #forwarded: { readonly first: string; last: string } | undefined;
   #hasBegun = false;
   /** Final events of the response. */
   #finalEvents: readonly ResponseEvent[] = [];
@@ -144,15 +144,15 @@ class ResponseWriter implements EventWriter {
     if (frame.native?.isCompleteReply === true) requireForm(frame.native, 'streamed');
     if (!this.#run.canForward(frame)) return this.#run.consumeText(frame) ?? toBytes(this.#run.consume(frame));
     const { bytes } = frame;
-    if (this.#relayed === undefined) this.#relayed = { first: bytes, last: bytes };
-    else this.#relayed.last = bytes;
+    if (this.#forwarded === undefined) this.#forwarded = { first: bytes, last: bytes };
+    else this.#forwarded.last = bytes;
     return bytes;
   }
 
   /** Delays the final events until the response can be read and its conversation can be continued. */
   settle(error?: ParleyError): Promise<void> | undefined {
     const run = this.#run;
-    if (this.#relayed !== undefined) run.abandon();
+    if (this.#forwarded !== undefined) run.abandon();
     else if (error === undefined) this.#finalEvents = run.end();
     else if (this.#hasBegun && !this.#context.isDisconnected) this.#finalEvents = [...this.#finalEvents, ...run.fail(error)];
     else run.cancel();
@@ -161,11 +161,11 @@ class ResponseWriter implements EventWriter {
   }
 
   end(): string {
-    return this.#relayed === undefined ? this.#finalText.get() + endEvent : '';
+    return this.#forwarded === undefined ? this.#finalText.get() + endEvent : '';
   }
 
   toErrorEvent(error: ParleyError): string {
-    return toBytes(this.#relayed === undefined ? this.#finalEvents : buildFailureEvents(this.#relayed, error)) + endEvent;
+    return toBytes(this.#forwarded === undefined ? this.#finalEvents : buildFailureEvents(this.#forwarded, error)) + endEvent;
   }
 }
 
@@ -192,18 +192,12 @@ export function buildHeaders(context: RequestContext, ignored: readonly string[]
  * sequence numbers.
  */
 function buildFailureEvents({ first, last }: { first: string; last: string }, error: ParleyError): ResponseEvent[] {
-  const response = parseValues(first).find((event) => isJsonObject(event.response))?.response;
-  const number = parseValues(last).at(-1)?.sequence_number;
+  const response = listEventObjects(first).find((event) => isJsonObject(event.response))?.response;
+  const number = listEventObjects(last).at(-1)?.sequence_number;
   const next = typeof number === 'number' ? number + 1 : 0;
   const failed = { ...toObject(response), status: 'failed', error: toResponseError(error) };
   return [
     { ...toErrorEvent(error), sequence_number: next } as ResponseEvent,
     { type: 'response.failed', sequence_number: next + 1, response: failed } as unknown as ResponseEvent,
   ];
-}
-
-function parseValues(events: string) {
-  return listEventData(events)
-    .map((data) => tryParseJson(fromLatin1(data)))
-    .filter(isJsonObject);
 }

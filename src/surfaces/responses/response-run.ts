@@ -181,7 +181,7 @@ export class ResponseRun {
     this.#conclude(this.#reader?.endEarly() ?? { events: [], fields: {}, items: [] }, fields);
   }
 
-  /** Ends the response. The upstream cannot replace fields that repeat the request. */
+  /** Ends the response. Fields that repeat the request stay the same, even if the upstream returned others. */
   #conclude(ending: ReplyEnd, fields: Partial<ResponseObject>): void {
     this.#hasEnded = true;
     const { id, object, created_at, background, model, previous_response_id, conversation, store, instructions, metadata } =

@@ -11,8 +11,8 @@ import type { Compaction } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Calls, ReplySink, Target } from '#domain/call.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
-import type { BackgroundRuns } from '#services/responses/background-runs.ts';
-import { noStorage, type OpenedResponse, type ResponseStorage } from '#services/responses/response-storage.ts';
+import type { BackgroundRuns, ResponseStart } from '#services/responses/background-runs.ts';
+import { noStorage, type ResponseStorage } from '#services/responses/response-storage.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
 import { methodNotAllowed } from '../http/path-methods.ts';
@@ -68,7 +68,7 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
     ] as const;
     for (const [route, serve] of handlers) {
       const options = { operation: 'chat', route, errorDialect: responsesErrorDialect } as const;
-      serveCalls(app, route, (raw) => deps.handler.serve(options, raw, (context, caller) => serve(deps, { context, caller })));
+      serveCalls(app, route, (raw) => deps.handler.serve(options, raw, (exchange) => serve(deps, exchange)));
     }
     if (acceptsVersion) continue;
     app.get(`${base}/responses`, ({ headers }) => {
@@ -91,12 +91,8 @@ interface PathDeployment {
   readonly checkVersion: () => void;
 }
 
-/** Returns the handler for `/{alias}/deployments/{id}/responses`. */
-export function createServeResponses(deps: ResponsesDeps): (exchange: Exchange, route: PathDeployment) => Promise<void> {
-  return (exchange, route) => serveCreate(deps, exchange, route);
-}
-
-async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: PathDeployment): Promise<void> {
+/** Creates a response. `route` is present for `/{alias}/deployments/{id}/responses`. */
+export async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: PathDeployment): Promise<void> {
   const { context } = exchange;
   const { target, value } = await authorizeByModel(deps, exchange, { deployment: route?.deployment });
   route?.checkVersion();
@@ -137,11 +133,8 @@ async function serveBackground(
   await streamRun(background, response, { ref: { id: queued.id, subject }, after: -1, headers, hasEnded, toBytes });
 }
 
-interface OpenedRequest {
+interface OpenedRequest extends ResponseStart {
   readonly target: Target;
-  readonly request: ResponsesRequest;
-  readonly body: JsonObject;
-  readonly opened: OpenedResponse;
 }
 
 /** Creates the run of a request. Releases the opened resources if the request is rejected. */
@@ -183,8 +176,8 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   };
   const existing = await selectStorage(deps, target).openUnlocked(target, request);
   const opened = { ...existing, input: [...existing.input, compactionPrompt] };
-  const { run, input: chatCall, sealFor } = await prepareRun(deps, context, { target, request, body: { ...request }, opened });
-  const reply = new CompactReply(context, { run, seal: sealFor });
+  const { run, input: chatCall, seal } = await prepareRun(deps, context, { target, request, body: { ...request }, opened });
+  const reply = new CompactReply(context, { run, seal });
   await context.follow(deps.calls.answer(target, chatCall, reply), reply);
 }
 
@@ -226,13 +219,12 @@ class CompactReply implements ReplySink {
     run.end();
     const summary = getOutputText(run);
     if (summary.trim() === '') throw new ParleyError('upstream_failed', 'The deployment returned an empty summary.');
-    const { created_at, usage } = run.response;
-    const key = run.response.id.slice('resp_'.length);
+    const { id, created_at, usage } = run.response;
     const compaction: Compaction = {
-      id: `resp_${key}`,
+      id,
       object: 'response.compaction',
       created_at,
-      output: [{ type: 'compaction', id: `cmp_${key}`, encrypted_content: seal({ summary }) }],
+      output: [{ type: 'compaction', id: `cmp_${id.slice('resp_'.length)}`, encrypted_content: seal({ summary }) }],
       usage: usage ?? noUsage,
     };
     sendJson(context.response, 200, toLatin1(JSON.stringify(compaction)), context.headers);

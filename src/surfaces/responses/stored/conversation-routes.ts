@@ -63,27 +63,25 @@ async function update(deps: ConversationRoutesDeps, request: FastifyRequest): Pr
   const { caller, body } = await readObjectBody(deps, request);
   requireStorageEnabled(deps);
   const metadata = readMetadata(body.metadata);
-  const location = { ...getParams(request), subject: caller.subject };
-  const changed = await (metadata === undefined
-    ? deps.conversations.find(location)
-    : deps.conversations.setMetadata(location, metadata));
-  if (changed === undefined) throw createNotStoredError('conversation', location.id);
+  const ref = { ...getParams(request), subject: caller.subject };
+  const changed = await (metadata === undefined ? deps.conversations.find(ref) : deps.conversations.setMetadata(ref, metadata));
+  if (changed === undefined) throw createNotStoredError('conversation', ref.id);
   return toConversationObject(changed);
 }
 
 async function remove(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const location = await resolveLocation(deps, request);
-  if (!(await deps.conversations.delete(location))) throw createNotStoredError('conversation', location.id);
-  return { id: location.id, object: 'conversation.deleted', deleted: true };
+  const ref = await resolveRef(deps, request);
+  if (!(await deps.conversations.delete(ref))) throw createNotStoredError('conversation', ref.id);
+  return { id: ref.id, object: 'conversation.deleted', deleted: true };
 }
 
 async function listItems(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const query = request.query as Query;
-  const location = await resolveLocation(deps, request);
+  const ref = await resolveRef(deps, request);
   const include = readInclude(query);
   for (let itemQuery = readItemQuery(query); ; ) {
-    const page = await deps.conversations.readPage(location, itemQuery);
-    if (page === undefined) throw createNotStoredError('conversation', location.id);
+    const page = await deps.conversations.readPage(ref, itemQuery);
+    if (page === undefined) throw createNotStoredError('conversation', ref.id);
     if ('unknown' in page) throw createUnknownItemError(page.unknown);
     const items = page.items.filter((item) => isVisibleItem(item, include));
     // Clients interpret an empty page as the end.
@@ -104,33 +102,33 @@ async function addItems(deps: ConversationRoutesDeps, request: FastifyRequest): 
   if (body.items === undefined) throw createRequestError('items', 'is required');
   const items = toItems(deps, body.items);
   await requireFreeStorage(deps, caller);
-  const location = { ...getParams(request), subject: caller.subject };
-  const added = await deps.conversations.append(location, items);
-  if (added === undefined) throw createNotStoredError('conversation', location.id);
+  const ref = { ...getParams(request), subject: caller.subject };
+  const added = await deps.conversations.append(ref, items);
+  if (added === undefined) throw createNotStoredError('conversation', ref.id);
   if (added.existingId !== undefined) throw createIdTakenError(added.existingId);
   return toItemList({ items, hasMore: false }, readInclude(request.query as Query));
 }
 
 async function getItem(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { item: id, ...location } = await resolveLocation(deps, request);
-  const item = await deps.conversations.findItem(location, id);
+  const { item: id, ...ref } = await resolveRef(deps, request);
+  const item = await deps.conversations.findItem(ref, id);
   const include = readInclude(request.query as Query);
   if (item === undefined || !isVisibleItem(item, include)) throw createNotStoredError('item', id);
   return toVisibleItem(item, include);
 }
 
 async function removeItem(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { item, ...location } = await resolveLocation(deps, request);
-  const conversation = await deps.conversations.find(location);
-  if (conversation === undefined) throw createNotStoredError('conversation', location.id);
-  if (!(await deps.conversations.deleteItem(location, item))) throw createNotStoredError('item', item);
+  const { item, ...ref } = await resolveRef(deps, request);
+  const conversation = await deps.conversations.find(ref);
+  if (conversation === undefined) throw createNotStoredError('conversation', ref.id);
+  if (!(await deps.conversations.deleteItem(ref, item))) throw createNotStoredError('item', item);
   return toConversationObject(conversation);
 }
 
 async function find(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<StoredConversation> {
-  const location = await resolveLocation(deps, request);
-  const stored = await deps.conversations.find(location);
-  if (stored === undefined) throw createNotStoredError('conversation', location.id);
+  const ref = await resolveRef(deps, request);
+  const stored = await deps.conversations.find(ref);
+  if (stored === undefined) throw createNotStoredError('conversation', ref.id);
   return stored;
 }
 
@@ -178,7 +176,7 @@ function createIdTakenError(id: string) {
 }
 
 /** Returns the conversation and the item in the path, with the caller's subject. Throws unless the caller may use them. */
-async function resolveLocation(deps: ConversationRoutesDeps, request: FastifyRequest) {
+async function resolveRef(deps: ConversationRoutesDeps, request: FastifyRequest) {
   const { subject } = await identifyForConversation(deps, request);
   return { ...getParams(request), subject };
 }

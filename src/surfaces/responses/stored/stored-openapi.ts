@@ -1,6 +1,4 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { ResponseEvent } from '#contract/responses/events.ts';
-import { ResponseObject } from '#contract/responses/response.ts';
 import {
   type ApiOperation,
   buildArray,
@@ -21,10 +19,8 @@ import {
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
 import { count } from '../../http/openapi/shared-schemas.ts';
-import { listResponsesBases } from '../openapi.ts';
+import { event, listResponsesBases, response } from '../openapi.ts';
 
-const response: NamedSchema = { name: 'Response', schema: ResponseObject };
-const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
 const item = nameSchema('StoredItem', {
   type: 'object',
   required: ['id', 'type'],

@@ -44,27 +44,27 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
   for (const { base } of listResponsesBases(deps.aliases)) {
     const url = `${base}/responses/:response`;
     app.get(url, async (request, reply) => {
-      const { location, caller } = await identifyRequest(deps, request);
+      const { ref, caller } = await identifyRequest(deps, request);
       const query = request.query as Query;
       const after = readInteger(query, 'starting_after');
       const isStreamed = readFlag(query, 'stream');
       if (after !== undefined && !isStreamed) throw createRequestError('starting_after', 'requires stream=true');
-      const stored = await find(deps, location);
+      const stored = await find(deps, ref);
       if (!isStreamed) return toVisibleResponse(stored, readInclude(query));
       if (!stored.isBackground) throw createRequestError('stream', 'is supported only for background responses');
       reply.hijack();
       const hasEnded = () => deps.hasEnded(caller);
       const headers = { 'x-request-id': request.id };
-      await streamRun(deps, reply.raw, { ref: location, after: after ?? -1, headers, hasEnded, toBytes });
+      await streamRun(deps, reply.raw, { ref, after: after ?? -1, headers, hasEnded, toBytes });
       return reply;
     });
     serveEarly(app, { method: 'DELETE', url }, async (request) => {
-      const location = await resolveLocation(deps, request);
-      const isDeleted = await deps.responses.delete(location);
-      if (!isDeleted) throw createNotStoredError('response', location.id);
-      deps.runs.drop(location.id);
-      deps.notifyEnded(location.id);
-      return { id: location.id, object: 'response', deleted: true };
+      const ref = await resolveRef(deps, request);
+      const isDeleted = await deps.responses.delete(ref);
+      if (!isDeleted) throw createNotStoredError('response', ref.id);
+      deps.runs.drop(ref.id);
+      deps.notifyEnded(ref.id);
+      return { id: ref.id, object: 'response', deleted: true };
     });
     serveEarly(app, { method: 'POST', url: `${url}/cancel` }, (request) => cancel(deps, request));
     app.get(`${url}/input_items`, (request) => listInput(deps, request));
@@ -73,24 +73,24 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
 }
 
 async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const location = await resolveLocation(deps, request);
-  const stored = await find(deps, location);
+  const ref = await resolveRef(deps, request);
+  const stored = await find(deps, ref);
   if (!stored.isBackground)
     throw createRequestError('response_id', 'is not a background response. To cancel it, close its connection');
   // Cancels a run on this node first, so that the store contains all of its events.
-  await deps.runs.cancel(location.id);
-  const cancelled = await deps.responses.cancel(location);
-  if (cancelled === undefined) throw createNotStoredError('response', location.id);
-  deps.notifyEnded(location.id);
-  return cancelled.response;
+  await deps.runs.cancel(ref.id);
+  const canceled = await deps.responses.cancel(ref);
+  if (canceled === undefined) throw createNotStoredError('response', ref.id);
+  deps.notifyEnded(ref.id);
+  return canceled.response;
 }
 
 async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const query = request.query as Query;
-  const location = await resolveLocation(deps, request);
+  const ref = await resolveRef(deps, request);
   const itemQuery = readItemQuery(query);
-  const chain = await deps.responses.findChain(location, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
-  const all = 'missingId' in chain || 'bytes' in chain ? [await find(deps, location)] : chain;
+  const chain = await deps.responses.findChain(ref, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
+  const all = 'missingId' in chain || 'bytes' in chain ? [await find(deps, ref)] : chain;
   const items = all.flatMap((stored, index) => (index === all.length - 1 ? stored.input : listItems(stored)));
   const include = readInclude(query);
   const visibleItems = items.filter((item) => isVisibleItem(item, include));
@@ -107,27 +107,27 @@ async function listBackground(deps: StoredRoutesDeps, request: FastifyRequest): 
   return toList(listed.slice(0, limit).map(toSummary), listed.length > limit);
 }
 
-async function find({ responses, clock }: StoredRoutesDeps, location: ResponseRef): Promise<StoredResponse> {
-  const stored = await responses.find(location, clock.epochMs());
-  if (stored === undefined) throw createNotStoredError('response', location.id);
+async function find({ responses, clock }: StoredRoutesDeps, ref: ResponseRef): Promise<StoredResponse> {
+  const stored = await responses.find(ref, clock.epochMs());
+  if (stored === undefined) throw createNotStoredError('response', ref.id);
   return stored;
 }
 
-async function resolveLocation(deps: StoredRoutesDeps, request: FastifyRequest): Promise<ResponseRef> {
-  return (await identifyRequest(deps, request)).location;
+async function resolveRef(deps: StoredRoutesDeps, request: FastifyRequest): Promise<ResponseRef> {
+  return (await identifyRequest(deps, request)).ref;
 }
 
 /** Returns the requested response and the caller, after a response that was just created is stored. */
 async function identifyRequest(
   deps: StoredRoutesDeps,
   request: FastifyRequest,
-): Promise<{ readonly location: ResponseRef; readonly caller: Caller }> {
+): Promise<{ readonly ref: ResponseRef; readonly caller: Caller }> {
   const caller = await identifyCaller(deps, request, 'accepts bound keys');
   rejectPerRequestKey(caller, 'use stored responses');
   const { response: id } = request.params as { response: string };
   if (!mayUseRecord(caller, id) || isChatRunId(id)) throw createNotStoredError('response', id);
   await deps.starting.get(id);
-  return { location: { id, subject: caller.subject }, caller };
+  return { ref: { id, subject: caller.subject }, caller };
 }
 
 /** Returns the error for an object that does not exist or belongs to another user. */

@@ -19,7 +19,6 @@ export class ExtensionItems {
   readonly #stages = new Map<number, OpenStage>();
   /** Attachments and controls. */
   readonly #accumulator = new Accumulator();
-  #isEmpty = true;
   /** Size of the attachments and controls as JSON. */
   #chars = 0;
 
@@ -37,14 +36,12 @@ export class ExtensionItems {
     if (Object.keys(included).length === 0) return;
     this.#chars += JSON.stringify(included).length;
     if (this.#chars > maxChars) return;
-    this.#isEmpty = false;
     this.#accumulator.add(toCustomContentChunk(included));
   }
 
   /** Closes open stages and adds attachments and controls. */
   end(): void {
     for (const [index, stage] of this.#stages) this.#closeStage(index, stage, 'incomplete');
-    if (this.#isEmpty) return;
     const { attachments = [], controls = [] } = this.#accumulator.completion().choices[0]?.message.custom_content ?? {};
     for (const attachment of attachments) this.#output.put(toAttachmentItem(attachment, this.#output.newId('pa')));
     for (const control of controls) this.#output.put(toControlItem(control, this.#output.newId('pc')));

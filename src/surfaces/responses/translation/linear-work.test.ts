@@ -15,7 +15,7 @@ function translate(body: object) {
   const request = parseResponsesRequest(structuredClone(body));
   const items = request.input as never;
   const approvals = new McpApprovals(items, { earlierCount: 0, getPath });
-  return toChatRequest({ request, items, open: () => ({}), getPath, isNative: false, approvals } as never);
+  return toChatRequest({ request, items, open: () => ({}), getPath, mayBeRelayed: false, approvals } as never);
 }
 
 describe('the translation of the Responses API', () => {

@@ -1,7 +1,6 @@
 import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
-import type { Frame } from '#contract/chat/frame.ts';
+import { type Frame, listEventObjects } from '#contract/chat/frame.ts';
 import { maxFunctionNameChars, toHashedName } from '#contract/chat/function-calling.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
@@ -48,10 +47,6 @@ export class OfferedTools {
   /** Returns whether a reply may call the tool with this flat name. */
   isAllowed(flatName: string): boolean {
     return this.#allowed?.has(flatName) ?? true;
-  }
-
-  get isEmpty(): boolean {
-    return this.#byFlatName.size === 0;
   }
 
   /** All tools by flat name. */
@@ -168,13 +163,9 @@ export class AllowedCalls {
   check({ bytes, native }: Frame): void {
     if (native === undefined || !bytes.includes('_call"')) return;
     if (native.isCompleteReply) return this.#checkResponse(tryParseJson(fromLatin1(bytes)));
-    for (let index = 0; index < bytes.length; ) {
-      const event = getEventAt(bytes, index);
-      index += event.length;
-      const value = tryParseJson(fromLatin1(listEventData(event)[0] ?? ''));
-      if (!isJsonObject(value)) continue;
-      this.#checkItem(value.item);
-      this.#checkResponse(value.response);
+    for (const { item, response } of listEventObjects(bytes)) {
+      this.#checkItem(item);
+      this.#checkResponse(response);
     }
   }
 

@@ -83,10 +83,6 @@ export class Output {
     return [...this.#calls.values()].some(({ args }) => !args.isEmpty && !args.isComplete);
   }
 
-  get hasCalls(): boolean {
-    return this.#calls.size > 0 || this.#closedCalls.size > 0;
-  }
-
   /** Name of a call that was suppressed because `tool_choice` does not allow its tool. */
   get suppressedCall(): string | undefined {
     return this.#suppressedCall;

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
-import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
-import type { Frame } from '#contract/chat/frame.ts';
+import { type Frame, listEventObjects } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { OutputItem } from '#contract/responses/output-items.ts';
@@ -41,13 +40,7 @@ export class RelayedReplyReader implements ReplyReader {
       return [];
     }
     const events: UnnumberedEvent[] = [];
-    const { bytes } = frame;
-    for (let index = 0; index < bytes.length; ) {
-      const event = getEventAt(bytes, index);
-      index += event.length;
-      const value = tryParseJson(fromLatin1(listEventData(event)[0] ?? ''));
-      if (isJsonObject(value)) this.#consumeEvent(value, events);
-    }
+    for (const value of listEventObjects(frame.bytes)) this.#consumeEvent(value, events);
     return events;
   }
 
@@ -124,7 +117,7 @@ const growingLists: ReadonlyMap<unknown, PartList> = new Map([
 ]);
 type PartList = 'content' | 'summary';
 
-/** Items of a stream that have begun and not ended, with the parts that have arrived. */
+/** Items of a stream that have started but not ended, with the parts that have arrived. */
 class OpenItems {
   /** Copies of the items by `output_index`. */
   readonly #items = new Map<unknown, JsonObject>();

@@ -34,7 +34,7 @@ const sameNameFields = [
   'safety_identifier',
   'stream',
 ] as const;
-/** Fields that Parley converts or handles. All others are reported as ignored. */
+/** Fields that Parley converts or handles. Other fields are reported as ignored. */
 const supportedFields: ReadonlySet<string> = new Set([
   ...sameNameFields,
   ...['model', 'input', 'instructions', 'include', 'stream_options', 'store', 'background', 'metadata', 'previous_response_id'],
@@ -45,7 +45,7 @@ const supportedFields: ReadonlySet<string> = new Set([
 /** Converts a request to chat completions. Throws `invalid_request` for content that cannot be converted. */
 export function toChatRequest({ request, items, ...context }: ResolvedRequest): TranslatedRequest {
   checkCalls(items, context.getPath);
-  const { offeredTools: tools, fields, ignored } = toChatTools(request, listTools(request, items), context.isNative);
+  const { offeredTools: tools, fields, ignored } = toChatTools(request, listTools(request, items), context.mayBeRelayed);
   return {
     request: {
       messages: [...toInstructions(request), ...toMessages(items, { tools, ...context })],
@@ -172,19 +172,19 @@ function listTools({ tools = [] }: Pick<ResponsesRequest, 'tools'>, items: reado
  * Converts the tools. Throws `invalid_request` if `tool_choice` cannot be satisfied, unless an upstream of the Responses API may
  * be used.
  */
-function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[], isNative: boolean): ChatTools {
+function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[], mayBeRelayed: boolean): ChatTools {
   const runsRemote = tools.some(isMcpTool);
   const offeredTools = new OfferedTools();
   for (const tool of tools) offeredTools.add(tool);
   const unsupported = tools.filter(isOtherTool).map(({ type }) => `tools.${type}`);
   const allowed =
-    isNative && mayChooseUpstreamTool(request.tool_choice, unsupported)
+    mayBeRelayed && mayChooseUpstreamTool(request.tool_choice, unsupported)
       ? {}
       : convertToolChoice(request.tool_choice, offeredTools);
   if (allowed.names !== undefined) offeredTools.restrictTo(allowed.names);
   const offers = [...offeredTools.all].filter(([name]) => offeredTools.isAllowed(name)).map(([, { offer }]) => offer);
   if (offers.length === 0 && !runsRemote) {
-    if (!isNative && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
+    if (!mayBeRelayed && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
       throw createRequestError('tool_choice', 'requires a call, but this deployment cannot call any of the tools');
     return { offeredTools, fields: {}, ignored: unsupported };
   }

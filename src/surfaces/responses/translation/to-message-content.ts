@@ -28,17 +28,17 @@ const mimeTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Converts the parts of a message or a tool output. `at` is their path. Omits a file in another vendor's store if `isNative` is
+ * Converts the parts of a message or a tool output. `at` is their path. Omits a file in another vendor's store if `mayBeRelayed` is
  * set. Otherwise, throws `invalid_request` for it.
  */
-export function toMessageContent(content: string | readonly InputPart[], at: string, isNative: boolean): MessageContent {
+export function toMessageContent(content: string | readonly InputPart[], at: string, mayBeRelayed: boolean): MessageContent {
   const result: MessageContent = { parts: [], attachments: [] };
   if (typeof content === 'string') {
     if (content !== '') result.parts.push(toTextPart(content));
     return result;
   }
   content.forEach((part, index) => {
-    if (isNative && hasFileId(part)) return;
+    if (mayBeRelayed && hasFileId(part)) return;
     addPart(part, result, `${at}[${index}]`);
   });
   return result;

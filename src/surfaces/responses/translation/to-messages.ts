@@ -34,7 +34,7 @@ export interface TranslationContext {
    * Whether an upstream of the Responses API may be used, which receives the original items. If so, items that cannot be
    * translated are skipped.
    */
-  readonly isNative: boolean;
+  readonly mayBeRelayed: boolean;
   readonly approvals: McpApprovals;
 }
 
@@ -75,13 +75,13 @@ class MessageBuilder {
 
   add(item: AnyItem, at: string): void {
     if (!isOwnItem(item)) {
-      if (this.#context.isNative) return;
+      if (this.#context.mayBeRelayed) return;
       throw createRequestError(`${at}.type`, `is ${item.type}, ${unsupportedText}`);
     }
     switch (item.type) {
       case 'message':
         if (item.role === 'assistant') {
-          if (!this.#context.isNative) requireTexts(item.content, `${at}.content`);
+          if (!this.#context.mayBeRelayed) requireTexts(item.content, `${at}.content`);
           this.#addReplyText(this.#toContent(item.content, `${at}.content`).parts);
         } else this.#addInput(item.role, this.#toContent(item.content, `${at}.content`));
         return;
@@ -110,13 +110,13 @@ class MessageBuilder {
   }
 
   #toContent(content: string | readonly InputPart[], at: string): MessageContent {
-    return toMessageContent(content, at, this.#context.isNative);
+    return toMessageContent(content, at, this.#context.mayBeRelayed);
   }
 
   #addOther(item: InputItem, at: string): void {
     switch (item.type) {
       case 'item_reference':
-        if (this.#context.isNative) return;
+        if (this.#context.mayBeRelayed) return;
         throw createRequestError(`${at}.id`, 'refers to an item that is not stored. Send the item itself');
       case 'mcp_call':
         this.#addRemoteCall(item, toRemoteResult(item));
