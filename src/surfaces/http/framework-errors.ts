@@ -71,8 +71,8 @@ export function createErrorOptions(newId: () => string, errorDialectAt: (path: s
      * message would become part of the response.
      */
     clientErrorHandler({ code }: Error & { code?: string }, socket: Socket): void {
-      const answer: ServerResponse | null | undefined = Reflect.get(socket, '_httpMessage');
-      if (code !== 'ECONNRESET' && socket.writable && !answer?.headersSent) endSocket(socket, formatResponse(code, newId()));
+      const response: ServerResponse | null | undefined = Reflect.get(socket, '_httpMessage');
+      if (code !== 'ECONNRESET' && socket.writable && !response?.headersSent) endSocket(socket, formatResponse(code, newId()));
       else socket.destroy();
     },
   } satisfies FastifyServerOptions;

@@ -18,7 +18,7 @@ export interface RawConfig {
   readonly fastPath?: ServeRaw;
 }
 
-/** Registers a route that works on the raw request and response. The framework neither parses the body nor sends the response. */
+/** Registers a route that works on the raw request and response. The framework does not parse the body or send the response. */
 export function serveRaw(app: FastifyInstance, method: HTTPMethods, url: string, serve: ServeRaw, config: RawConfig = {}): void {
   app.route({
     method,

@@ -14,11 +14,6 @@ const pieceOverheadChars = 100;
 /** Maximum number of waiting blocks, because each piece may check all of them. */
 const maxWaitingBlocks = 1_000;
 
-export interface BlockOptions {
-  /** Returns the client's name of a tool. */
-  readonly toToolName: (name: string) => string;
-}
-
 interface OpenBlock {
   readonly key: string;
   readonly kind: Piece['kind'];
@@ -42,7 +37,7 @@ interface WaitingBlock {
  * arguments of the open tool call are complete.
  */
 export class Blocks {
-  readonly #options: BlockOptions;
+  readonly #toToolName: (name: string) => string;
   #open: OpenBlock | undefined;
   #nextIndex = 0;
   readonly #waiting = new Set<WaitingBlock>();
@@ -52,8 +47,9 @@ export class Blocks {
   readonly #endedTools = new Set<string>();
   #hasIncompleteCall = false;
 
-  constructor(options: BlockOptions) {
-    this.#options = options;
+  /** `toToolName` returns the client's name of a tool. */
+  constructor(toToolName: (name: string) => string) {
+    this.#toToolName = toToolName;
   }
 
   /** Index of the open block, if it is a text block and no other block waits. */
@@ -103,7 +99,7 @@ export class Blocks {
     for (const waiting of this.#waiting) {
       const { key, pieces, canStart } = waiting;
       if (!isLast && this.#open?.kind === 'tool_use' && !this.#open.args.isComplete) break;
-      const block = canStart ? toBlock(pieces, this.#options.toToolName) : undefined;
+      const block = canStart ? toBlock(pieces, this.#toToolName) : undefined;
       if (block === undefined) continue;
       this.#waiting.delete(waiting);
       if (this.#growing.get(key) === waiting) this.#growing.delete(key);

@@ -13,6 +13,7 @@ import {
 import type { ReplySink } from '#domain/call.ts';
 import { thoughtFields } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
+import { isCredentialStatus } from '#domain/upstreams/upstream-health.ts';
 import type { EventHead } from '../http/replies/event-stream.ts';
 import { ignoredHeader, toIgnoredNames } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
@@ -23,8 +24,6 @@ import { toRateLimitHeaders } from './error-dialect.ts';
 import type { ReplyEvents } from './reply-events.ts';
 
 const pingHeartbeat = toNamedEvent({ type: 'ping' });
-/** Heartbeat of a relayed stream, which must not contain additional events. */
-const commentHeartbeat = ': ping\n\n';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings must not contain them.
 const escapesOrControls = /[\0-\x1f\\]/;
 
@@ -80,10 +79,9 @@ export class MessageWriter implements EventWriter {
   begin(context: RequestContext, first: Frame): EventHead {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
     this.#isRelayed = first.native !== undefined;
-    return {
-      headers: buildHeaders(context, first, this.#ignored),
-      heartbeat: this.#isRelayed ? commentHeartbeat : pingHeartbeat,
-    };
+    const headers = buildHeaders(context, first, this.#ignored);
+    // A relayed stream must not contain additional events.
+    return this.#isRelayed ? { headers } : { headers, heartbeat: pingHeartbeat };
   }
 
   toBytes(frame: Frame): string {
@@ -208,15 +206,13 @@ function toInput(args: string): object {
   return toObject(tryParseJson(args));
 }
 
-/** Upstream statuses about Parley's credentials or plan, which clients cannot change. */
-const credentialStatuses: ReadonlySet<number> = new Set([401, 402, 403]);
-
 /**
  * Returns the error that ended a relayed stream, with the upstream's status and message, because the error type determines
- * whether clients retry. Returns other errors unchanged.
+ * whether clients retry. Returns other errors unchanged, and errors about Parley's credentials or plan, which clients cannot
+ * change.
  */
 function toUpstreamError(error: ParleyError): Pick<ParleyError, 'status' | 'message' | 'param' | 'displayMessage' | 'overflow'> {
   const { cause, overflow } = error;
-  if (!(cause instanceof UpstreamError) || cause.status === undefined || credentialStatuses.has(cause.status)) return error;
+  if (!(cause instanceof UpstreamError) || cause.status === undefined || isCredentialStatus(cause.status)) return error;
   return { status: cause.status, message: cause.message, param: null, displayMessage: cause.displayMessage, overflow };
 }

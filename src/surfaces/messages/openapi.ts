@@ -26,6 +26,7 @@ import {
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
 import { count, customContent, customContentDelta, statistics } from '../http/openapi/shared-schemas.ts';
+import { canonicalPrefix } from './error-dialect.ts';
 
 const parley: Schema = {
   type: 'object',
@@ -192,12 +193,12 @@ function describe(code: ErrorCode): string {
 
 /** Returns the operations below `msgapi` and below each alias. Aliases also have a list of models. */
 export function messagesOperations(aliases: readonly string[]): ApiOperation[] {
-  return [...toOperations('msgapi'), ...aliases.flatMap((alias) => [...toOperations(alias), ...toModelOperations(alias)])];
+  return [...toOperations(canonicalPrefix), ...aliases.flatMap((alias) => [...toOperations(alias), ...toModelOperations(alias)])];
 }
 
 function toOperations(prefix: string): ApiOperation[] {
   const path = `/${prefix}/v1/messages`;
-  const shared = { tag: 'Messages', parameters: headers, errorShape, acceptsXApiKey: prefix !== 'msgapi' } as const;
+  const shared = { tag: 'Messages', parameters: headers, errorShape, acceptsXApiKey: prefix !== canonicalPrefix } as const;
   const content = [...json(message), { type: 'text/event-stream', schema: messagesEvent }];
   return listOperations(shared, {
     [`post ${path}`]: {

@@ -3,7 +3,7 @@ import type { Chunk, ChunkChoice, Delta, FinishReason, Statistics, Usage } from 
 import { Accumulator, toCustomContentChunk } from '#contract/chat/fold-frames.ts';
 import type { MessagesUsage, ParleyExtension, StopReason } from '#contract/messages/dialect.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { type BlockOptions, Blocks, type MessageEvent, type PingEvent, toPieces } from './blocks.ts';
+import { Blocks, type MessageEvent, type PingEvent, toPieces } from './blocks.ts';
 
 const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
   stop: 'end_turn',
@@ -14,12 +14,14 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
 };
 
 /** Properties of a message that are known before the reply. */
-interface MessageOptions extends BlockOptions {
+interface MessageOptions {
   readonly messageId: string;
   /** ID of the deployment. */
   readonly model: string;
   /** Estimated input tokens, sent at the start. The actual count follows at the end. */
   readonly promptTokens: number;
+  /** Returns the client's name of a tool. */
+  readonly toToolName: (name: string) => string;
 }
 
 /**
@@ -37,7 +39,7 @@ export class ReplyEvents {
 
   constructor(options: MessageOptions) {
     this.#options = options;
-    this.#blocks = new Blocks(options);
+    this.#blocks = new Blocks(options.toToolName);
   }
 
   /** Index of the open text block. Undefined if new text needs other events first. */

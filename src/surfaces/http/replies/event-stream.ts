@@ -4,11 +4,13 @@ import { privateFields } from './header-fields.ts';
 
 const pingMs = 15_000;
 const maxPendingBytes = 64 * 1024;
+/** A comment, which keeps an idle connection open and which clients ignore. */
+export const commentHeartbeat = ': ping\n\n';
 
 /** Options for the start of an event stream. */
 export interface EventHead {
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes that are sent when the stream is idle. Default: a comment. */
+  /** Bytes that are sent when the stream is idle. Default: `commentHeartbeat`. */
   readonly heartbeat?: string;
 }
 
@@ -25,7 +27,10 @@ export class EventStream {
   #isDue = false;
   readonly #ping: NodeJS.Timeout;
 
-  /** Writes the pending events. Writes that run in immediate succession wake their reader only once. */
+  /**
+   * Writes the pending events. The scheduled writes of all streams run in succession, so that a reader of several streams, such as a
+   * proxy, wakes only once.
+   */
   static #write(stream: EventStream): void {
     stream.#isDue = false;
     const response = stream.#response;
@@ -42,7 +47,7 @@ export class EventStream {
   }
 
   /** Sends the headers together with the first events. */
-  constructor(response: ServerResponse, { headers, heartbeat = ': ping\n\n' }: EventHead) {
+  constructor(response: ServerResponse, { headers, heartbeat = commentHeartbeat }: EventHead) {
     this.#response = response;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',

@@ -32,7 +32,7 @@ export function toIgnoredNames(ignored: readonly string[]): string {
   return [...names, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].join(', ');
 }
 
-/** Calls `rewrite` when the response writes its headers, after it has set them, regardless of how they were set. */
+/** Calls `rewrite` immediately before the response sends its headers. Headers passed to `writeHead` are already set then. */
 export function rewriteHead(response: ServerResponse, rewrite: () => void): void {
   const writeHead = response.writeHead;
   response.writeHead = (status: number, ...args: unknown[]): ServerResponse => {

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { endEvent } from '#contract/chat/frame.ts';
 import type { ResponseRef, ResponseStore, RunStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
-import { EventStream } from './event-stream.ts';
+import { commentHeartbeat, EventStream } from './event-stream.ts';
 
 interface StreamDeps {
   readonly responses: Pick<ResponseStore, 'runs'>;
@@ -23,9 +23,6 @@ interface StreamPosition {
   readonly toEnd?: () => Promise<string>;
 }
 
-/** A comment, which keeps an idle connection open. */
-const comment = ': ping\n\n';
-
 /** Polling interval for events of another node's run. */
 const pollMs = 200;
 /** Maximum number of consecutive store errors. Then the reader is disconnected and can resume after its last event. */
@@ -40,10 +37,10 @@ export async function streamRun(
   response: ServerResponse,
   { ref, after, headers, hasEnded, toBytes, toEnd = async () => endEvent }: StreamPosition,
 ): Promise<void> {
-  const stream = new EventStream(response, { headers, heartbeat: comment });
+  const stream = new EventStream(response, { headers });
   let last = after;
   let failures = 0;
-  let firstComment = comment;
+  let firstComment = commentHeartbeat;
   while (!response.destroyed) {
     if (hasEnded()) return stream.abandon();
     const changed = runs.waitForChange(ref.id, pollMs);
