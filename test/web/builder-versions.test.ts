@@ -155,6 +155,37 @@ it('compares any two versions, with the words of the form', async () => {
   expect(await choice.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
 });
 
+it('loads each compared version once, and compares again only if the user chooses another one', async () => {
+  await storeThreeVersions('once');
+  const { page } = await openEditor('once', { browser, service });
+  const loaded: string[] = [];
+  page.on('request', (request) => {
+    const version = new URL(request.url()).searchParams.get('version');
+    if (version !== null) loaded.push(version);
+  });
+  await page.locator('summary', { hasText: /^Versions$/ }).click();
+  const oldest = page.locator('.version').last();
+  await oldest.getByRole('button', { name: /^Compare/ }).click();
+  await oldest.getByText('4 changed settings').waitFor();
+  const choice = oldest.getByLabel('Compared with');
+  await choice.selectOption('2');
+  await oldest.getByText('3 changed settings').waitFor();
+  await choice.selectOption('3');
+  await oldest.getByText('4 changed settings').waitFor();
+  expect(loaded.toSorted()).toEqual(['1', '2', '3']);
+  // Each comparison splits the compared texts into lines.
+  await page.evaluate(`
+    const { split } = String.prototype
+    globalThis.comparisons = 0
+    String.prototype.split = function (...parameters) {
+      if (String(this).includes('Never invent prices.')) globalThis.comparisons += 1
+      return split.apply(this, parameters)
+    }
+  `);
+  await page.getByLabel('Description').first().pressSequentially('More');
+  expect(await page.evaluate('globalThis.comparisons')).toBe(0);
+});
+
 it('compares and restores versions with the keyboard only', async () => {
   await storeThreeVersions('keyed');
   const { page } = await openEditor('keyed', { browser, service });

@@ -235,11 +235,13 @@ function Rejection({ error, fieldErrors, isLoaded, toLabel, goTo, load, overwrit
 }
 
 /** Returns the schema of a complete application. `settings` is the schema of its settings. */
-function useEntrySchema(settings: JsonObject = {}): JsonObject {
+function useEntrySchema(settings: JsonObject | undefined): JsonObject {
   const strings = useBuilderStrings();
-  const [displayName, description, iconUrl] = [strings.name, strings.description, strings.iconUrl].map((title) => ({ title }));
-  const properties = { displayName, description, iconUrl, applicationProperties: settings };
-  return { type: 'object', additionalProperties: false, properties };
+  return useMemo(() => {
+    const [displayName, description, iconUrl] = [strings.name, strings.description, strings.iconUrl].map((title) => ({ title }));
+    const properties = { displayName, description, iconUrl, applicationProperties: settings ?? {} };
+    return { type: 'object', additionalProperties: false, properties };
+  }, [strings, settings]);
 }
 
 // Pattern bound: one field path of an error in the user's own tab.

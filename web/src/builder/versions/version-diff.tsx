@@ -1,12 +1,11 @@
-import { useCallback } from 'react';
+import { memo, useCallback } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { useFormsStrings } from '../../forms/forms-strings.ts';
-import { useGetName, usePage } from '../../page/page.tsx';
+import { useGetName } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { getFileName } from '../../service/service-path.ts';
 import { useLanguage } from '../../strings/strings.tsx';
-import { readVersion } from '../applications.ts';
 import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
 import { getTitle } from '../editors/properties.tsx';
 import { getPartSchema, resolveShape, type Shape, toShape } from '../editors/shape.ts';
@@ -19,8 +18,8 @@ export interface NamedVersion {
 }
 
 interface VersionDiffProps {
-  /** ID of the application. */
-  readonly id: string;
+  /** Loads a version. */
+  readonly readEntry: (version: number) => Promise<JsonObject>;
   /** Schema of a complete application. */
   readonly schema: JsonObject;
   /** The older version. */
@@ -28,16 +27,12 @@ interface VersionDiffProps {
   readonly after: NamedVersion;
 }
 
-/** Settings that differ between two versions, with the values of both. */
-export function VersionDiff({ id, schema, before, after }: VersionDiffProps) {
+/** Settings that differ between two versions, with the values of both. Not computed again with each change in the form. */
+export const VersionDiff = memo(function VersionDiff({ readEntry, schema, before, after }: VersionDiffProps) {
   const strings = useBuilderStrings();
-  const { service } = usePage();
   const { toTitle, toText } = useSettingTexts();
   const [oldNumber, newNumber] = [before.version, after.version];
-  const load = useCallback(
-    () => Promise.all([readVersion(service, id, oldNumber), readVersion(service, id, newNumber)]),
-    [service, id, oldNumber, newNumber],
-  );
+  const load = useCallback(() => Promise.all([readEntry(oldNumber), readEntry(newNumber)]), [readEntry, oldNumber, newNumber]);
   const { value: [oldEntry = {}, newEntry = {}] = [], error, isLoading } = useLoaded(load);
   const changes = listChanges(oldEntry, newEntry, { schema, name: '', labels: [] }, toTitle)
     .map((change) => ({
@@ -66,7 +61,7 @@ export function VersionDiff({ id, schema, before, after }: VersionDiffProps) {
       </ul>
     </div>
   );
-}
+});
 
 interface ValueProps {
   readonly label: string;

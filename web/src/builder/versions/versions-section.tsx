@@ -1,13 +1,12 @@
-import { useCallback, useEffect, useId, useState } from 'react';
+import { useCallback, useEffect, useId, useMemo, useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { QuestionDialog } from '../../parts/question-dialog.tsx';
-import { useLoaded } from '../../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { useAction, useLoaded } from '../../parts/use-loaded.ts';
 import { formatDateTime } from '../../strings/format-date-time.ts';
 import { useLanguage } from '../../strings/strings.tsx';
-import { listVersions, type OwnApplication, restoreVersion, type Version } from '../applications.ts';
+import { listVersions, type OwnApplication, readVersion, restoreVersion, type Version } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { VersionResult } from '../evaluation/evaluation-list.tsx';
 import type { EvaluationState } from '../evaluation/use-evaluations.ts';
@@ -35,6 +34,22 @@ export function VersionsSection(props: VersionsSectionProps) {
   );
 }
 
+const noVersions: readonly Version[] = [];
+
+/** Returns a function that loads each version once, because versions never change. A failed load is repeated. */
+function useReadEntry(id: string): VersionItemProps['readEntry'] {
+  const { service } = usePage();
+  return useMemo(() => {
+    const entries = new Map<number, Promise<JsonObject>>();
+    return (version) => {
+      const entry = entries.get(version) ?? readVersion(service, id, version);
+      entries.set(version, entry);
+      entry.catch(() => entries.delete(version));
+      return entry;
+    };
+  }, [service, id]);
+}
+
 function VersionList({ stored, schema, evaluationState, onRestored }: VersionsSectionProps) {
   const strings = useBuilderStrings();
   const { locale: language } = useLanguage();
@@ -44,23 +59,22 @@ function VersionList({ stored, schema, evaluationState, onRestored }: VersionsSe
   useEffect(requestLoad, [requestLoad]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change creates another version
   const load = useCallback(() => listVersions(service, id), [service, id, etag]);
-  const { value: versions = [], error, isLoading } = useLoaded(load);
+  const { value: versions = noVersions, error, isLoading } = useLoaded(load);
   const [selectedVersion, setSelectedVersion] = useState<Version>();
-  const [restoreError, setRestoreError] = useState<ErrorDetails>();
+  const { error: restoreError, run } = useAction();
+  const readEntry = useReadEntry(id);
   const formatName = ({ savedAtMs }: Version): string => formatDateTime(savedAtMs, language);
-  const namedVersions = versions.map((item, index) => ({
-    version: item.version,
-    name: index === 0 ? strings.currentVersion : `${strings.versionNumber(item.version)}, ${formatName(item)}`,
-  }));
-  const restore = (version: Version): void => {
-    setRestoreError(undefined);
-    restoreVersion(service, stored, version.version).then(
-      (restored) => {
-        onRestored(restored);
-        announce(strings.restored(formatName(version)));
-      },
-      (error: unknown) => setRestoreError(toErrorDetails(error)),
-    );
+  const namedVersions = useMemo(
+    () =>
+      versions.map(({ version, savedAtMs }, index) => ({
+        version,
+        name: index === 0 ? strings.currentVersion : `${strings.versionNumber(version)}, ${formatDateTime(savedAtMs, language)}`,
+      })),
+    [versions, strings, language],
+  );
+  const restore = async (version: Version): Promise<void> => {
+    onRestored(await restoreVersion(service, stored, version.version));
+    announce(strings.restored(formatName(version)));
   };
   return (
     <div className="builder-tools-body" aria-busy={isLoading}>
@@ -70,7 +84,7 @@ function VersionList({ stored, schema, evaluationState, onRestored }: VersionsSe
         {versions.map((version) => (
           <VersionItem
             key={version.version}
-            {...{ version, stored, schema, evaluationState, name: formatName(version), namedVersions }}
+            {...{ version, stored, schema, evaluationState, readEntry, name: formatName(version), namedVersions }}
             onRestore={() => setSelectedVersion(version)}
           />
         ))}
@@ -79,7 +93,7 @@ function VersionList({ stored, schema, evaluationState, onRestored }: VersionsSe
         <QuestionDialog
           question={strings.restoreQuestion(formatName(selectedVersion))}
           confirmLabel={strings.restore}
-          onConfirm={() => restore(selectedVersion)}
+          onConfirm={() => void run(() => restore(selectedVersion))}
           onClose={() => setSelectedVersion(undefined)}
         />
       )}
@@ -92,6 +106,7 @@ interface VersionItemProps extends Omit<VersionsSectionProps, 'onRestored'> {
   readonly name: string;
   /** All versions, the newest first. */
   readonly namedVersions: readonly NamedVersion[];
+  readonly readEntry: (version: number) => Promise<JsonObject>;
   readonly onRestore: () => void;
 }
 
@@ -129,7 +144,7 @@ function VersionItem(props: VersionItemProps) {
 }
 
 /** Compares a version with another one: at first the current one. */
-function VersionComparison({ version: { version }, namedVersions, stored, schema }: VersionItemProps) {
+function VersionComparison({ version: { version }, namedVersions, readEntry, schema }: VersionItemProps) {
   const strings = useBuilderStrings();
   const selectId = useId();
   const [selectedNumber, setSelectedNumber] = useState<number>();
@@ -149,7 +164,7 @@ function VersionComparison({ version: { version }, namedVersions, stored, schema
           ))}
         </select>
       </div>
-      <VersionDiff key={selected.version} {...{ id: stored.id, schema, before, after }} />
+      <VersionDiff key={selected.version} {...{ readEntry, schema, before, after }} />
     </>
   );
 }
