@@ -63,6 +63,21 @@ describe('a sign-in', () => {
     expect(requests).toBe(1);
   });
 
+  it('of another tab is used even if an earlier one was rejected', async () => {
+    const { page } = await fixture.openAt('/');
+    await page.getByLabel('Key').waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${fixture.service.url}/robots.txt`);
+    const share = (key: string): Promise<void> => {
+      const message = { kind: 'answer', shared: { kind: 'key', key, isPersistent: false, user: 'key:test' } };
+      return other.evaluate(`new BroadcastChannel('parley sign-in /').postMessage(${JSON.stringify(message)})`);
+    };
+    await share('rejected-key');
+    await page.getByRole('alert').filter({ hasText: /./ }).waitFor();
+    await share(callerKey);
+    await page.locator('#message').waitFor();
+  });
+
   it('of another user is not used after the user signs out', async () => {
     const { page } = await fixture.open('demo');
     const other = await page.context().newPage();

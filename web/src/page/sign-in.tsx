@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useId, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { readKnownUser } from '../offline/known-user.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
@@ -94,10 +94,18 @@ export function SignIn({ isTrying, failure, onFailure, onKey, onShared, provider
 
 /** Waits for a sign-in in another tab, which may only have been reloading when this one opened. */
 function useSharedSignIn(onShared: SignInProps['onShared'], isTrying: boolean): void {
-  const onFirst = useEffectEvent((shared: SharedSignIn) => onShared?.(shared));
-  const isAccepted = useEffectEvent(() => !isTrying);
+  const isBusy = useRef(isTrying);
+  useEffect(() => {
+    isBusy.current = isTrying;
+  });
+  const onAnswer = useEffectEvent((shared: SharedSignIn) => {
+    // Several tabs can answer before this view is rendered again.
+    isBusy.current = true;
+    onShared?.(shared);
+  });
+  const isAccepted = useEffectEvent(() => !isBusy.current);
   const isListening = onShared !== undefined;
-  useEffect(() => (isListening ? listenForSharedSignIn(onFirst, isAccepted) : undefined), [isListening]);
+  useEffect(() => (isListening ? listenForSharedSignIn(onAnswer, isAccepted) : undefined), [isListening]);
 }
 
 function Alert({ failure }: { readonly failure: SignInFailure | undefined }) {

@@ -30,8 +30,8 @@ export async function requestSharedSignIn(
 }
 
 /**
- * Requests the sign-ins of other tabs, and waits for tabs that sign in later, for example after a reload. Calls `onShared` only with
- * the first accepted sign-in. Returns a function that stops this.
+ * Requests the sign-ins of other tabs, and waits for tabs that sign in later, for example after a reload. Calls `onShared` with each
+ * accepted sign-in, because the first one may fail. Returns a function that stops this.
  */
 export function listenForSharedSignIn(
   onShared: (shared: SharedSignIn) => void,
@@ -39,9 +39,7 @@ export function listenForSharedSignIn(
 ): () => void {
   const channel = openChannel();
   channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-    if (data.kind !== 'answer' || !isAccepted(data.shared)) return;
-    channel.close();
-    onShared(data.shared);
+    if (data.kind === 'answer' && isAccepted(data.shared)) onShared(data.shared);
   };
   send(channel, { kind: 'request' });
   return () => channel.close();
