@@ -152,8 +152,7 @@ export function NewProjectDialog({ names, close }: { readonly names: readonly st
         <p className="soft small">
           {strings.newProjectHint} {!storesFiles && strings.createdWithChat}
         </p>
-        <NameField value={text} onChange={setText} />
-        <p role="status">{isKnown && strings.projectExists(project)}</p>
+        <NameField value={text} onChange={setText} note={isKnown && strings.projectExists(project)} />
         {storesFiles && !isKnown && <InstructionsField value={instructions} onChange={setInstructions} />}
         <ErrorMessage error={error} />
         <div className="row end">
@@ -172,7 +171,7 @@ interface FieldProps {
   readonly onChange: (value: string) => void;
 }
 
-function NameField({ value, onChange }: FieldProps) {
+function NameField({ value, onChange, note }: FieldProps & { readonly note: string | false }) {
   const strings = useProjectsStrings();
   const id = useId();
   return (
@@ -182,6 +181,7 @@ function NameField({ value, onChange }: FieldProps) {
         {...{ id, value, maxLength: maxProjectChars, autoComplete: 'off' }}
         onChange={({ target }) => onChange(target.value)}
       />
+      <p role="status">{note}</p>
     </div>
   );
 }
@@ -278,8 +278,7 @@ function ProjectForm({ name, project, closeDialog, onRename }: ProjectFormProps)
         void run(save);
       }}
     >
-      <NameField value={text} onChange={setText} />
-      <p role="status">{isTaken && strings.nameTaken(newName)}</p>
+      <NameField value={text} onChange={setText} note={isTaken && strings.nameTaken(newName)} />
       <InstructionsField value={instructions} onChange={setInstructions} />
       <div className="field">
         <h3>{strings.files}</h3>
