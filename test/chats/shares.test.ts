@@ -86,6 +86,20 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     expect(audited).toContain('chat.shared key:test');
   });
 
+  it('are created with If-Match only while the chat has the revision of its shared files', async () => {
+    await send('POST', '/v1/chats/seen', { title: 'Seen', turns: [question('q')] });
+    const { revision } = (await send('GET', '/v1/chats/seen/shared-files')).json as { revision: number };
+    const shareIfMatch = (etag: string): Promise<TestResponse> =>
+      sendRequest(service.url, {
+        ...{ method: 'POST', path: '/v1/chats/seen/shares', body: {} },
+        headers: { 'api-key': callerKey, 'content-type': 'application/json', 'if-match': etag },
+      });
+    expect((await shareIfMatch(`"${revision}"`)).status).toBe(201);
+    await send('POST', '/v1/chats/seen', { title: 'Seen', turns: [question('later', { parent: 'q', atMs: 9 })] });
+    expect(getStatusAndCode(await shareIfMatch(`"${revision}"`))).toEqual([412, 'precondition_failed']);
+    expect((await shareIfMatch('*')).status).toBe(201);
+  });
+
   it('have the title of the visible first question, unless the user named the chat', async () => {
     const turns = [question('Replaced', { text: ' Secret\nplan ' }), question('Present', { atMs: 2 })];
     await send('POST', '/v1/chats/titled', { title: 'Secret plan', turns });
@@ -167,6 +181,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     expect(list.json).toEqual({
       object: 'list',
       title: '',
+      revision: expect.any(Number),
       data: [
         { path: 'a/mine.txt', title: 'Mine', from: 'question' },
         { path: storedPath, title: 'chart.txt', from: 'reply' },

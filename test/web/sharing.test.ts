@@ -96,6 +96,47 @@ describe('a shared chat', () => {
     await page.getByText('You are not sharing any chats.').waitFor();
   });
 
+  it.each(viewports)('has exactly the content that the dialog describes: %s', async (look, options) => {
+    const owner = await fixture.open('demo', options);
+    const { page } = owner;
+    await owner.sendMessage(`First ${look}`);
+    await owner.readAnswer();
+    const [, id = ''] = /chat\/([\w-]+)/.exec(page.url()) ?? [];
+    const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
+    const path = `/v1/chats/${id}`;
+    const readChat = async () =>
+      (await fixture.service.sendRequest({ method: 'GET', path, headers })).json as { turns?: { id: string; state?: string }[] };
+    const findAnswer = async () => (await readChat()).turns?.find(({ state }) => state === 'done')?.id;
+    await expect.poll(findAnswer).toBeDefined();
+    let previews = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/shared-files')) previews += 1;
+    });
+    await page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
+    await page.getByText(`up to your message “First ${look}” and its answer.`).waitFor();
+    const create = page.getByRole('button', { name: 'Create a link', disabled: false });
+    await create.waitFor();
+    const turn = {
+      id: 'elsewhere',
+      parent: await findAnswer(),
+      kind: 'question',
+      atMs: Date.now(),
+      text: 'From elsewhere',
+      attachments: [],
+    };
+    const body = { ...(await readChat()), updatedAtMs: Date.now(), turns: [turn], shown: {} };
+    expect((await fixture.service.sendRequest({ method: 'POST', path, headers, body })).status).toBe(200);
+    await create.click();
+    await page.getByText('The chat has changed since this dialog opened.').waitFor();
+    expect([await page.getByRole('textbox', { name: 'Link' }).count(), await findViolations(page)]).toEqual([0, []]);
+    await takeScreenshot(owner, `changed ${look}`);
+    await page.getByText('up to your message “From elsewhere” and its answer.').waitFor();
+    await create.click();
+    await page.getByRole('textbox', { name: 'Link' }).waitFor();
+    expect([await page.getByText('The chat has changed').count(), previews]).toEqual([0, 2]);
+    expect(owner.issues).toEqual(noIssues);
+  });
+
   it('has the title of the visible first question', async () => {
     const owner = await fixture.open('demo');
     await owner.sendMessage('Private first words');

@@ -81,7 +81,12 @@ const shareableFile = nameObject('ShareableFile', {
   title: text,
   from: { enum: ['question', 'reply'], description: 'Whether a question or a reply attaches it first.' },
 });
-const sharePreview = nameObject('SharePreview', { object: { const: 'list' }, title: text, data: buildArray(shareableFile) });
+const sharePreview = nameObject('SharePreview', {
+  object: { const: 'list' },
+  title: text,
+  revision,
+  data: buildArray(shareableFile),
+});
 const sharedChat = nameObject('SharedChat', {
   object: { const: 'shared_chat' },
   from: { ...text, description: 'The user who shared the chat, in the form of `GET /v1/user/info`.' },
@@ -156,8 +161,8 @@ export const chatOperations = listOperations(shared, {
     id: 'shareChat',
     summary: 'Shares the current content of a chat with all users who have the link',
     description:
-      'Requires `page.sharing`. The `token` has 256 random bits. The snapshot has the visible branch: `shown`, otherwise the last turn of each. Questions have `text`, `attachments`, `control`, and `filled`. Replies have `text`, `deployment`, `deploymentName` (for readers without access to it), `state`, `finish`, `isEdited` (words of the user), and `custom.attachments`. Other parts are not shared. A user can share 200 snapshots and 256 MiB, a snapshot 8 Mi characters. More returns 413.',
-    parameters: [inStoredChat],
+      'Requires `page.sharing`. With `If-Match`, the chat must have the `revision` of its shared files. The `token` has 256 random bits. The snapshot has the visible branch: `shown`, otherwise the last turn of each. Questions have `text`, `attachments`, `control`, and `filled`. Replies have `text`, `deployment`, `deploymentName` (for readers without access to it), `state`, `finish`, `isEdited` (words of the user), and `custom.attachments`. Other parts are not shared. A user can share 200 snapshots and 256 MiB, a snapshot 8 Mi characters. More returns 413.',
+    parameters: [inStoredChat, ifMatch],
     body: json({ name: 'NewChatShare', schema: NewShare }, { week: { summary: 'For a week', value: { expiresInDays: 7 } } }),
     responses: [reply(201, 'The chat is shared.', createdShare)],
     errors: [...bodyErrors, 'response_not_found', 'precondition_failed'],

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -13,6 +14,7 @@ import { toBucket } from '#domain/files/bucket.ts';
 import type { ContentLocation } from '#domain/files/resource-location.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
+import { toWriteCondition } from '../http/conditions.ts';
 import { routeNotFound } from '../http/path-methods.ts';
 import { readRequest } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/send-file.ts';
@@ -55,16 +57,24 @@ async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fast
   const newShare = { id: deps.newId(), createdAtMs, expiresAtMs: createdAtMs + expiresInDays * dayMs };
   const token = deps.newToken();
   const ref = readChatRef(request, subject);
-  const { title, files } = await storeShare(deps, ref, { ...newShare, tokenHash: toHash(token), deploymentNames });
+  const { title, files } = await storeShare(deps, ref, request.headers, {
+    ...newShare,
+    tokenHash: toHash(token),
+    deploymentNames,
+  });
   deps.recordAudit({ action: 'chat.shared', subject, object: newShare.id, requestId: request.id });
   reply.code(201);
   return { ...toShareItem({ ...newShare, chat: ref.id, title }), token, files: files.length };
 }
 
-/** Stores a snapshot of the chat. Retries if the chat changed meanwhile. Throws `precondition_failed` after 5 attempts. */
+/**
+ * Stores a snapshot of the chat. Retries if the chat changed meanwhile. Throws `precondition_failed` after 5 attempts, or if the
+ * chat does not match `If-Match`.
+ */
 async function storeShare(
   deps: ShareRoutesDeps,
   ref: ChatRef,
+  headers: IncomingHttpHeaders,
   {
     deploymentNames,
     ...newShare
@@ -72,6 +82,7 @@ async function storeShare(
 ) {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const chat = await readStoredChat(deps, ref, 0);
+    toWriteCondition(headers, { etag: String(chat.head.revision) });
     const snapshot = withNames(await createSnapshot(deps, ref, chat), deploymentNames);
     if (JSON.stringify(snapshot).length > maxSnapshotChars) throw tooLarge();
     const outcome = await deps.shares.share(ref, { ...newShare, snapshot, revision: chat.head.revision }, bounds);
@@ -98,8 +109,9 @@ function withNames({ turns, ...snapshot }: ChatSnapshot, names: Readonly<Record<
 /** Returns the title and the files that a share of the chat would make readable for users with the link. */
 async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const ref = readChatRef(request, await identifySharer(deps, request));
-  const snapshot = await createSnapshot(deps, ref, await readStoredChat(deps, ref, 0));
-  return { object: 'list', title: snapshot.title, data: describeFiles(snapshot) };
+  const chat = await readStoredChat(deps, ref, 0);
+  const snapshot = await createSnapshot(deps, ref, chat);
+  return { object: 'list', title: snapshot.title, revision: chat.head.revision, data: describeFiles(snapshot) };
 }
 
 async function list(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {

@@ -20,6 +20,8 @@ export interface ShareableFile {
 
 interface SharePreview {
   readonly title: string;
+  /** ETag of the chat, or `*` if a node of an earlier version does not return it. */
+  readonly etag: string;
   readonly files: readonly ShareableFile[];
 }
 
@@ -48,16 +50,22 @@ export class ChatShares {
 
   /** Returns the title and the files that a new link would share. */
   async preview(chat: string): Promise<SharePreview> {
-    const { title, data } = toObject(await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shared-files`));
-    return { title: toText(title), files: Array.isArray(data) ? (data as readonly ShareableFile[]) : [] };
+    const { title, revision, data } = toObject(await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shared-files`));
+    const etag = typeof revision === 'number' ? `"${revision}"` : '*';
+    return { title: toText(title), etag, files: Array.isArray(data) ? (data as readonly ShareableFile[]) : [] };
   }
 
-  /** `deploymentNames` are for readers without access to a deployment. The service returns the token of the link only once. */
+  /**
+   * Fails with 412 if the chat has another ETag. `deploymentNames` are for readers without access to a deployment. The service
+   * returns the token of the link only once.
+   */
   async share(
     chat: string,
+    etag: string,
     body: { readonly expiresInDays: number; readonly deploymentNames: Readonly<Record<string, string>> },
   ): Promise<ChatShare & { readonly token: string }> {
-    const share = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shares`, { method: 'POST', body });
+    const headers = { 'if-match': etag };
+    const share = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shares`, { method: 'POST', body, headers });
     return share as ChatShare & { readonly token: string };
   }
 

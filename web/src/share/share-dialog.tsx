@@ -7,7 +7,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
+import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
@@ -71,33 +71,30 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const { library, user, deployments } = usePage();
   const chatTitle = useSummaries().find(({ id }) => id === conversation)?.title;
   const [days, setDays] = useState(defaultDays);
-  const [isCreating, setIsCreating] = useState(false);
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, isRunning: isCreating, run } = useAction();
   const field = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a model can suggest the title meanwhile
   const load = useCallback(async () => {
     await library.sync(conversation);
+    await library.refetch(conversation);
     return { chat: await library.readFull(conversation), preview: await shares.preview(conversation) };
   }, [library, shares, conversation, chatTitle]);
-  const { value: { chat, preview } = {}, error: filesError, reload } = useLoaded(load);
+  const { value: { chat, preview } = {}, error: filesError, isLoading, reload } = useLoaded(load);
   const lastQuestion = chat && listVisibleTurns(chat).findLast((turn) => turn.kind === 'question');
+  const hasChanged = error?.status === 412;
+  useEffect(() => {
+    if (hasChanged) reload();
+  }, [hasChanged, reload]);
   const create = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    setError(undefined);
-    setIsCreating(true);
-    try {
-      await library.sync(conversation);
-      const used = new Set(Object.values(chat?.turns ?? {}).map((turn) => 'deployment' in turn && turn.deployment));
-      const names = deployments.filter(({ id }) => used.has(id)).map(({ id, name }) => [id, name]);
-      const deploymentNames = Object.fromEntries(names.slice(0, maxNames));
-      const { id, token } = await shares.share(conversation, { expiresInDays: days, deploymentNames });
-      reload();
+    if (preview === undefined) return;
+    const used = new Set(Object.values(chat?.turns ?? {}).map((turn) => 'deployment' in turn && turn.deployment));
+    const names = deployments.filter(({ id }) => used.has(id)).map(({ id, name }) => [id, name]);
+    const deploymentNames = Object.fromEntries(names.slice(0, maxNames));
+    await run(async () => {
+      const { id, token } = await shares.share(conversation, preview.etag, { expiresInDays: days, deploymentNames });
       onCreated(id, `${location.origin}${location.pathname}${formatRoute({ at: 'shared', token })}`);
-    } catch (error) {
-      setError(toErrorDetails(error));
-    } finally {
-      setIsCreating(false);
-    }
+    });
   };
   return (
     <>
@@ -115,14 +112,15 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
               </option>
             ))}
           </select>
-          <button type="submit" className="button primary" disabled={isCreating || preview === undefined}>
+          <button type="submit" className="button primary" disabled={isCreating || isLoading || preview === undefined}>
             {strings.createLink}
           </button>
         </form>
       ) : (
         <CreatedLink link={link} />
       )}
-      <ErrorMessage error={error ?? filesError} />
+      <p role="status">{hasChanged && strings.chatChanged}</p>
+      <ErrorMessage error={hasChanged ? filesError : (error ?? filesError)} />
     </>
   );
 }

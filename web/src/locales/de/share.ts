@@ -13,6 +13,8 @@ export const shareGerman: ShareStrings = {
   worksFor: 'Der Link gilt',
   days: (count) => (count === 1 ? 'einen Tag' : count === 365 ? 'ein Jahr' : `${count} Tage`),
   createLink: 'Link erstellen',
+  chatChanged:
+    'Das Gespräch hat sich geändert, seit dieser Dialog geöffnet wurde. Prüfe den Inhalt des Links und erstelle ihn dann noch einmal.',
   link: 'Link',
   copyLink: 'Link kopieren',
   once: 'Kopiere ihn jetzt. Er wird nicht noch einmal angezeigt.',

@@ -11,6 +11,7 @@ export const shareEnglish = {
   worksFor: 'The link works for',
   days: (count: number) => (count === 1 ? 'one day' : count === 365 ? 'a year' : `${count} days`),
   createLink: 'Create a link',
+  chatChanged: 'The chat has changed since this dialog opened. Check the content of the link, then create it again.',
   link: 'Link',
   copyLink: 'Copy the link',
   once: 'Copy it now. It is not shown again.',

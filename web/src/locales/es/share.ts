@@ -16,6 +16,8 @@ export const shareSpanish: ShareStrings = {
   worksFor: 'Validez del enlace',
   days: (count) => (count === 365 ? 'un año' : `${count} ${plural(count, 'día', 'días')}`),
   createLink: 'Crear un enlace',
+  chatChanged:
+    'La conversación ha cambiado desde que se abrió este diálogo. Comprueba el contenido del enlace y vuelve a crearlo.',
   link: 'Enlace',
   copyLink: 'Copiar el enlace',
   once: 'Cópialo ahora. No se volverá a mostrar.',

@@ -16,6 +16,8 @@ export const shareFrench: ShareStrings = {
   worksFor: 'Validité du lien',
   days: (count) => (count === 365 ? 'un an' : `${count} ${plural(count, 'jour', 'jours')}`),
   createLink: 'Créer un lien',
+  chatChanged:
+    'La conversation a changé depuis l’ouverture de cette fenêtre. Vérifiez le contenu du lien, puis créez-le à nouveau.',
   link: 'Lien',
   copyLink: 'Copier le lien',
   once: 'Copiez-le maintenant. Il ne sera plus affiché.',
