@@ -5,6 +5,7 @@ import { usePage } from '../page/page.tsx';
 import { Icon, TextButton } from '../parts/icon.tsx';
 import { QuestionDialog, useConfirmation } from '../parts/question-dialog.tsx';
 import { SecretField } from '../parts/secret-field.tsx';
+import { useAction } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { formatDateTime } from '../strings/format-date-time.ts';
@@ -46,14 +47,8 @@ function FileNote({ kind, stored }: Pick<EntryActionsProps, 'kind' | 'stored'>) 
   const strings = useAdminStrings();
   const { service, isAdmin } = usePage();
   const [isMoved, setIsMoved] = useState(false);
-  const [error, setError] = useState<ErrorDetails>();
-  const move = (): void => {
-    setError(undefined);
-    migrateEntry(service, kind.kind, stored.id).then(
-      () => setIsMoved(true),
-      (error: unknown) => setError(toErrorDetails(error)),
-    );
-  };
+  const { error, run } = useAction();
+  const move = (): void => void run(() => migrateEntry(service, kind.kind, stored.id).then(() => setIsMoved(true)));
   return (
     <div className="file-note">
       <p role="status">{isMoved ? strings.moved : strings.fileNote}</p>
@@ -110,12 +105,8 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
   const [overlap, setOverlap] = useState<number>(3600);
   const [isRotating, setIsRotating] = useState(false);
   const [rotatedKey, setRotatedKey] = useState<CreatedKey>();
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, run } = useAction();
   const isBlocked = stored.value.disabled === true;
-  const attempt = (action: Promise<void>): void => {
-    setError(undefined);
-    action.catch((error: unknown) => setError(toErrorDetails(error)));
-  };
   const rotate = async (): Promise<void> => setRotatedKey(await rotateKey(service, stored.id, overlap));
   const setBlocked = async (disabled: boolean): Promise<void> => {
     draft.accept(await saveEntry(service, 'keys', { id: stored.id, etag: stored.etag, value: { ...stored.value, disabled } }));
@@ -137,7 +128,7 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
           <button {...button} onClick={() => setIsRotating(!draft.isDirty)}>
             {strings.rotate}
           </button>
-          <button {...button} onClick={() => !draft.isDirty && attempt(setBlocked(!isBlocked))}>
+          <button {...button} onClick={() => !draft.isDirty && void run(() => setBlocked(!isBlocked))}>
             {isBlocked ? strings.unblock : strings.block}
           </button>
         </>
@@ -145,7 +136,7 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
       <AdminError error={error} />
       {isRotating && (
         <QuestionDialog
-          {...{ question: strings.rotateQuestion, confirmLabel: strings.rotate, onConfirm: () => attempt(rotate()) }}
+          {...{ question: strings.rotateQuestion, confirmLabel: strings.rotate, onConfirm: () => void run(() => rotate()) }}
           onClose={() => setIsRotating(false)}
         >
           <label className="field">

@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import type { ErrorDetails } from '../service/service-error.ts';
 import { TextButton } from './icon.tsx';
-import { useLoaded } from './use-loaded.ts';
+import { useAction, useLoaded } from './use-loaded.ts';
 
 interface Pages<Page> {
   /** Pages so far. Empty until the first one is loaded. */
@@ -25,16 +25,12 @@ export function usePages<Page extends { readonly next: string | undefined }>(
     reload,
   } = useLoaded(useCallback((signal: AbortSignal) => load(undefined, signal), [load]));
   const [later, setLater] = useState<{ readonly after: Page; readonly pages: readonly Page[] }>();
-  const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
+  const { error: loadMoreError, run } = useAction();
   const pages = first === undefined ? [] : [first, ...(later?.after === first ? later.pages : [])];
   const token = pages.at(-1)?.next;
   const loadMore = (): void => {
     if (first === undefined) return;
-    setLoadMoreError(undefined);
-    load(token).then(
-      (page) => setLater({ after: first, pages: [...pages.slice(1), page] }),
-      (error: unknown) => setLoadMoreError(toErrorDetails(error)),
-    );
+    void run(() => load(token).then((page) => setLater({ after: first, pages: [...pages.slice(1), page] })));
   };
   return { pages, error: error ?? loadMoreError, isLoading, loadMore: token === undefined ? undefined : loadMore, reload };
 }

@@ -4,9 +4,9 @@ import { usePage } from '../page/page.tsx';
 import { FileButton, saveFile, toFileName } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { IconButton, TextButton } from '../parts/icon.tsx';
+import { useAction } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import type { Service } from '../service/service.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { deleteDocument } from '../service/user-documents.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { maxNameLength, readPrompt, type StoredPrompt, savePrompt } from './prompts.ts';
@@ -30,11 +30,8 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
   const { dialog, closeDialog } = useModalDialog(close);
   const [id, nameId, textId] = [useId(), useId(), useId()];
   const [draft, setDraft] = useState({ name: '', content: '' });
-  const [error, setError] = useState<ErrorDetails>();
-  const attempt = (action: Promise<unknown>): void => {
-    setError(undefined);
-    action.then(onChange, (error: unknown) => setError(toErrorDetails(error)));
-  };
+  const { error, run } = useAction();
+  const attempt = (action: Promise<unknown>): void => void run(() => action.then(onChange));
   const save = (event: FormEvent): void => {
     event.preventDefault();
     const prompt = { name: draft.name.trim(), content: draft.content };

@@ -3,7 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { saveFile } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useAction } from '../parts/use-loaded.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import type { DayRange } from './day-range.tsx';
 import { readUsage, type Scope, type UsageRow } from './read-usage.ts';
@@ -19,24 +19,19 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
   const { locale: language } = useLanguage();
   const { service, announce } = usePage();
   const getName = useGetUsageName();
-  const [error, setError] = useState<ErrorDetails>();
+  const { error, run } = useAction();
   const [isTruncated, setIsTruncated] = useState(false);
-  const download = (): void => {
+  const download = async (): Promise<void> => {
     const by = scope === 'all' ? (['day', 'deployment', 'user'] as const) : (['day', 'deployment'] as const);
-    readUsage(service, { scope, ...range, by, limit: maxRows }).then(
-      (usage) => {
-        const name = `usage-${range.from}-${range.to}.csv`;
-        saveFile(name, new Blob([toCsv(usage.rows, getName, scope === 'all')], { type: 'text/csv;charset=utf-8' }));
-        setError(undefined);
-        setIsTruncated(usage.isTruncated);
-        announce(name);
-      },
-      (error: unknown) => setError(toErrorDetails(error)),
-    );
+    const usage = await readUsage(service, { scope, ...range, by, limit: maxRows });
+    const name = `usage-${range.from}-${range.to}.csv`;
+    saveFile(name, new Blob([toCsv(usage.rows, getName, scope === 'all')], { type: 'text/csv;charset=utf-8' }));
+    setIsTruncated(usage.isTruncated);
+    announce(name);
   };
   return (
     <>
-      <button type="button" className="button" onClick={download}>
+      <button type="button" className="button" onClick={() => void run(download)}>
         <Icon name="save" />
         {strings.csv}
       </button>
