@@ -37,7 +37,7 @@ import { FastPath } from '#surfaces/http/fast-path.ts';
 import { createErrorOptions, handleErrors, rejectInvalidHeaders } from '#surfaces/http/framework-errors.ts';
 import { handleUnmatchedRequests, type MethodOfPath } from '#surfaces/http/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
-import { enforceBodyPace, headTimeouts, withStrictTransport } from '#surfaces/http/server-guards.ts';
+import { enforceBodyPace, headTimeouts, limitPipelining, withStrictTransport } from '#surfaces/http/server-guards.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { scimErrorDialect, scimPrefix } from '#surfaces/scim/scim-error.ts';
 import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
@@ -163,7 +163,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     ...createErrorOptions(newRequestId, dialectAt),
     serverFactory(framework) {
-      const listener = withCorsHeaders(fastPath.before(framework), { snapshot, isExempt: addin.accepts });
+      const listener = withCorsHeaders(limitPipelining(fastPath.before(framework)), { snapshot, isExempt: addin.accepts });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
         : createHttpsServer({ ...httpOptions, ...tls }, withStrictTransport(listener));

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions, STATUS_CODES } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { endSocket, enforceBodyPace, headTimeouts, withStrictTransport } from '../http/server-guards.ts';
+import { endSocket, enforceBodyPace, headTimeouts, limitPipelining, withStrictTransport } from '../http/server-guards.ts';
 import { corsConstants, createErrorReply, type LocalReply } from './rules.ts';
 
 /**
@@ -17,7 +17,8 @@ export function createAddinServer(
   handle: RequestListener,
   tls?: { readonly cert: Buffer; readonly key: Buffer },
 ): Server | SecureServer {
-  const listener = tls === undefined ? handle : withStrictTransport(handle);
+  const plain = limitPipelining(handle);
+  const listener = tls === undefined ? plain : withStrictTransport(plain);
   const server = tls === undefined ? createServer(options, listener) : createSecureServer({ ...options, ...tls }, listener);
   server.on('checkExpectation', listener);
   server.on('clientError', answerMalformed);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { ParleyError, toErrorBody } from '#contract/errors/errors.ts';
 
 /** Server options that limit the time for the headers of a request to 15 s. `enforceBodyPace` limits the time for the body. */
 export const headTimeouts = { headersTimeout: 15_000, requestTimeout: 0, connectionsCheckingInterval: 5_000 };
@@ -49,6 +50,39 @@ function rejectSlowBody(server: Server, socket: Socket, { response }: IncomingBo
       Object.assign(new Error('the request body is too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
       socket,
     );
+}
+
+/** Maximum number of requests that wait for the responses to earlier ones of their connection. */
+const maxPipelined = 100;
+
+/**
+ * Rejects a request if too many requests of its connection wait, and closes the connection after the response. Otherwise a few
+ * kilobytes could start thousands of concurrent requests.
+ */
+export function limitPipelining(next: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, number>();
+  return (request, response) => {
+    // A response gets its socket when the earlier ones have ended.
+    if (response.socket !== null) return next(request, response);
+    const { socket } = request;
+    const count = waiting.get(socket) ?? 0;
+    if (count >= maxPipelined) {
+      // Each further request would take memory until the connection closes.
+      socket.pause();
+      waiting.set(socket, Number.POSITIVE_INFINITY);
+      if (count === maxPipelined) rejectPipelined(response);
+      return;
+    }
+    waiting.set(socket, count + 1);
+    response.once('finish', () => waiting.set(socket, (waiting.get(socket) ?? 0) - 1));
+    next(request, response);
+  };
+}
+
+function rejectPipelined(response: ServerResponse): void {
+  const message = `More than ${maxPipelined} requests of this connection wait for responses. Wait for them before you send more.`;
+  response.writeHead(400, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
+  response.end(JSON.stringify(toErrorBody(new ParleyError('invalid_request', message))));
 }
 
 /** One year (RFC 6797). Does not include subdomains, because other parties may serve them. */

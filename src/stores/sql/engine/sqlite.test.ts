@@ -11,6 +11,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { StoreError } from '#domain/store-error.ts';
+import { measureMinEventLoopBlock } from '#test/event-loop-block.ts';
 import { freshSqlite } from '#test/sql-engines.ts';
 import { SqlApplicationStore } from '../applications/application-store.ts';
 import { SqlConsentStore } from '../consents/consent-store.ts';
@@ -156,6 +157,20 @@ describe('SQLite database', () => {
     const counts = await Promise.all(Array.from({ length: 10 }, () => nodes.map(increment)).flat());
     expect(Math.max(...counts)).toBe(20);
     for (const { close } of nodes) await close();
+  });
+
+  it('does not block the event loop while many operations wait, and runs them in order', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open();
+    const order: number[] = [];
+    const blockedMs = await measureMinEventLoopBlock(250, async () => {
+      order.length = 0;
+      const operations = Array.from({ length: 10_000 }, (_, nth) => database.run(async () => order.push(nth)));
+      await Promise.allSettled(operations);
+    });
+    expect(blockedMs).toBeLessThan(250);
+    expect(order).toEqual(order.toSorted((left, right) => left - right));
+    await close();
   });
 
   it('reads a snapshot without a lock, while another process writes and drops a table', async () => {

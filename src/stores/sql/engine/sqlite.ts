@@ -125,26 +125,43 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
   }
 }
 
-/** Connects kysely to SQLite in its thread. The adapter declares a single connection, so that kysely serializes its users. */
+/**
+ * Adapter without the lock of kysely for its only connection. Each release of that lock wakes all waiting users, so that 10,000 of
+ * them block the event loop for seconds. The driver lets the users take turns.
+ */
+class LocklessSqliteAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+/** Connects kysely to SQLite in its thread. */
 function createDialect(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined): Dialect {
   return {
     createDriver: () => createDriver(thread, acquireWriteLock),
     createQueryCompiler: () => new SqliteQueryCompiler(),
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new LocklessSqliteAdapter(),
     createIntrospector: (database) => new SqliteIntrospector(database),
   };
 }
 
 function createDriver(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined): Driver {
+  let lastTurn = Promise.resolve();
   return {
     init: async () => undefined,
-    acquireConnection: async () => new ThreadConnection(thread, acquireWriteLock),
+    acquireConnection: async () => {
+      const previousTurn = lastTurn;
+      const { promise, resolve: endTurn } = Promise.withResolvers<void>();
+      lastTurn = promise;
+      await previousTurn;
+      return new ThreadConnection(thread, { acquireWriteLock, endTurn });
+    },
     beginTransaction: (connection: ThreadConnection, { accessMode }) =>
       accessMode === 'read only' ? connection.beginSnapshot() : connection.begin(),
     commitTransaction: (connection: ThreadConnection) => connection.end('commit'),
     // SQLite already rolled back after some errors, such as a full disk. A second rollback must not hide them.
     rollbackTransaction: (connection: ThreadConnection) => connection.end('rollback').catch(() => undefined),
-    releaseConnection: async () => undefined,
+    releaseConnection: async (connection: ThreadConnection) => connection.endTurn(),
     destroy: () => thread.close(),
   };
 }
@@ -152,12 +169,18 @@ function createDriver(thread: SqliteThread, acquireWriteLock: AcquireWriteLock |
 const readStatement = /^\s*(select|pragma)\b/i;
 
 class ThreadConnection implements DatabaseConnection {
+  /** Lets the next user have its turn. */
+  readonly endTurn: () => void;
   readonly #thread: SqliteThread;
   readonly #acquireWriteLock: AcquireWriteLock | undefined;
   /** Releases the lock of the transaction in progress. */
   #release: (() => void) | undefined;
 
-  constructor(thread: SqliteThread, acquireWriteLock: AcquireWriteLock | undefined) {
+  constructor(
+    thread: SqliteThread,
+    { acquireWriteLock, endTurn }: { readonly acquireWriteLock: AcquireWriteLock | undefined; readonly endTurn: () => void },
+  ) {
+    this.endTurn = endTurn;
     this.#thread = thread;
     this.#acquireWriteLock = acquireWriteLock;
   }
