@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ServedTool, startSessions, startStateless, text } from './servers.ts';
+import { measureMinEventLoopBlock } from '#test/event-loop-block.ts';
+import { instead, type ServedTool, startSessions, startStateless, text } from './servers.ts';
 import {
   chatRequest,
   getChoice,
@@ -96,6 +97,40 @@ it('does not let a model inject a header field through an argument that is sent 
     expect(headers).not.toHaveProperty('x-evil');
     expect(headers['mcp-param-region']).toMatch(/^=\?base64\?[A-Za-z0-9+/=]+\?=$/);
   }
+});
+
+describe('a server that sends messages before its answer', () => {
+  /** Starts an app whose tool is called once. The server sends `count` messages and then the result `done`. */
+  async function callTool(count: number, message: (nth: number) => object) {
+    const before = instead('tools/call', (id) => {
+      const messages = [...Array(count).keys()].map((nth) => ({ jsonrpc: '2.0', ...message(nth) }));
+      const events = [...messages, { jsonrpc: '2.0', id, result: text('done') }].map(
+        (data) => `data: ${JSON.stringify(data)}\n\n`,
+      );
+      return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } });
+    });
+    const server = await startSessions([recordingTool('tool')], { before });
+    // The measurement may be repeated twice.
+    const replies = [1, 2, 3].flatMap(() => [toolCallReply(['tool']), textReply('Done.')]);
+    const { service } = await startApp({ url: server.url }, replies);
+    let content: string | undefined;
+    const blockedMs = await measureMinEventLoopBlock(250, async () => {
+      const { message: reply } = getChoice(await service.chat('app', chatRequest));
+      content = reply.custom_content.stages?.[0]?.content;
+    });
+    return { content, blockedMs };
+  }
+  const ping = (nth: number): object => ({ id: `ping-${nth}`, method: 'ping' });
+
+  it('gets an answer to each of 40 requests', async () => {
+    expect((await callTool(40, ping)).content).toContain('done');
+  });
+
+  it('loses the connection if it sends thousands of requests', async () => {
+    const { content, blockedMs } = await callTool(5_000, ping);
+    expect(content).toContain('sent more than 50 concurrent requests');
+    expect(blockedMs).toBeLessThan(250);
+  });
 });
 
 it('rejects a tool list with a very large schema', async () => {

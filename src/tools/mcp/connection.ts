@@ -8,7 +8,7 @@ import type { ToolError } from '#domain/tools/tool.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { ActiveCalls } from './elicitation.ts';
-import { normalizeReplies } from './normalize-replies.ts';
+import { type Message, normalizeReplies } from './normalize-replies.ts';
 import {
   createServerError,
   endedEarlyCode,
@@ -27,6 +27,8 @@ type Transport = Parameters<Client['connect']>[0];
 const clientInfo = { name: packageJson.name, version: packageJson.version };
 /** Requests that a server may send. */
 const capabilities = { elicitation: { form: {} } };
+/** Maximum number of requests of a server that wait for an answer. Each answer is an HTTP request to the server. */
+const maxServerRequests = 50;
 /** Maximum time for the server to end its session. */
 const maxCloseMs = 2_000;
 /**
@@ -91,7 +93,10 @@ export class Connection {
       maxCredentialsMs: connectMs,
       onTooLarge: (error) => endController.abort(error),
     });
-    const transport = normalizeReplies(createTransport(sdk, options, server.fetch), server.mask);
+    const onFlood = (): void =>
+      endController.abort(createServerError(settings.name, `sent more than ${maxServerRequests} concurrent requests`));
+    const transport = createTransport(sdk, options, server.fetch);
+    normalizeReplies(transport, { mask: server.mask, accepts: limitServerRequests(transport, onFlood) });
     const client = new sdk.Client(clientInfo, {
       capabilities,
       versionNegotiation: { mode: 'auto' },
@@ -177,6 +182,34 @@ function createTransport(sdk: Sdk, { settings, isBusy }: ConnectionOptions, fetc
     },
   });
   return ensureAnswers(transport, replies);
+}
+
+/**
+ * Returns whether to read a message of the server. Reads none after the server has sent too many concurrent requests, and calls
+ * `onFlood`.
+ */
+function limitServerRequests(transport: Transport, onFlood: () => void): (message: Message) => boolean {
+  const waiting = new Set<unknown>();
+  let answering = 0;
+  let isFlooding = false;
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    if (Array.isArray(message) || 'method' in message) return send(message, options);
+    waiting.delete(message.id);
+    answering += 1;
+    await send(message, options).finally(() => {
+      answering -= 1;
+    });
+  };
+  return (message) => {
+    if (isFlooding || !('method' in message)) return !isFlooding;
+    if ('id' in message) waiting.add(message.id);
+    // The SDK does not answer a request that the server cancels.
+    else if (message.method === 'notifications/cancelled') waiting.delete(message.params?.requestId);
+    isFlooding = waiting.size + answering > maxServerRequests;
+    if (isFlooding) onFlood();
+    return !isFlooding;
+  };
 }
 
 type RequestId = string | number | undefined;

@@ -5,7 +5,7 @@ import { tooLargeCode, tooLongCode } from './server-error.ts';
 
 type Transport = Parameters<Client['connect']>[0];
 type Listener = NonNullable<Transport['onmessage']>;
-type Message = Parameters<Listener>[0];
+export type Message = Parameters<Listener>[0];
 
 /** Key in `_meta` of a tool that cannot be offered to a model. */
 const omittedKey = 'parley/left-out';
@@ -24,17 +24,27 @@ export function isOmitted({ _meta }: ListedTool): boolean {
   return _meta?.[omittedKey] === true;
 }
 
+interface ReplyOptions {
+  readonly mask: (text: string) => string;
+  readonly accepts: (message: Message) => boolean;
+}
+
 /**
- * Makes the transport repair malformed replies. The SDK would reject a complete list for one malformed tool, and a complete
- * result for one unknown part. `mask` removes credentials from the messages of errors, which users see.
+ * Makes the transport repair malformed replies, and drop messages that `accepts` rejects. The SDK would reject a complete list for
+ * one malformed tool, and a complete result for one unknown part. `mask` removes credentials from the messages of errors, which
+ * users see.
  */
-export function normalizeReplies(transport: Transport, mask: (text: string) => string): Transport {
+export function normalizeReplies(transport: Transport, { mask, accepts }: ReplyOptions): void {
   let listener: Listener | undefined;
   const sizes: ListSizes = new Map();
-  return Object.defineProperty(transport, 'onmessage', {
+  Object.defineProperty(transport, 'onmessage', {
     get: () => listener,
     set(newListener: Listener | undefined) {
-      listener = newListener && ((message, extra) => newListener(maskError(normalizeMessage(message, sizes), mask), extra));
+      listener =
+        newListener &&
+        ((message, extra) => {
+          if (accepts(message)) newListener(maskError(normalizeMessage(message, sizes), mask), extra);
+        });
     },
   });
 }
