@@ -58,8 +58,8 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     };
     const attempts = { target, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest };
     if (native?.translationError === undefined) return failover(deps, attempts, sink);
-    const capableUpstreams = target.deployment.upstreams.filter((upstream) => isRelayed(native, upstream));
-    return failover(deps, { ...attempts, capableUpstreams }, sink);
+    const relaying = target.deployment.upstreams.filter((upstream) => isRelayed(native, upstream));
+    return failover(deps, { ...attempts, capableUpstreams: relaying.length > 0 ? relaying : undefined }, sink);
   };
 }
 

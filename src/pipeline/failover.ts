@@ -6,7 +6,6 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { Target } from '#domain/call.ts';
-import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { AttemptOutcome, AttemptRecord } from '#domain/telemetry.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
@@ -31,11 +30,8 @@ export interface FailoverDeps {
 export interface Attempts<Item> {
   readonly target: Pick<Target, 'call' | 'deployment' | 'snapshot'>;
   readonly affinity?: string | undefined;
-  /**
-   * Upstreams that can answer the request. An upstream outside this list would reject it, and is called only after all upstreams of
-   * the list are paused or have failed. Undefined means that every upstream can answer it.
-   */
-  readonly capableUpstreams?: readonly Upstream[];
+  /** Upstreams that can answer the request. Undefined means that every upstream of the deployment can. */
+  readonly capableUpstreams?: readonly Upstream[] | undefined;
   /** Whether the request can be sent again. Undefined means that it always can. */
   readonly mayRepeat?: () => boolean;
   /** Account that counts the attempts. A failure after a rejected inner call does not count against the upstream. */
@@ -156,19 +152,15 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
    * upstream that can answer is full.
    */
   #tryNext(attempts: Attempts<Item>): boolean {
-    const upstream = this.#tries < attempts.target.deployment.maxAttempts ? this.#pick(attempts) : undefined;
+    const { loadBalancer, clock } = this.#deps;
+    const { affinity, target, capableUpstreams = target.deployment.upstreams } = attempts;
+    const mayTry = this.#tries < target.deployment.maxAttempts;
+    const options = { triedIds: this.#triedIds, affinity, nowMs: clock.nowMs(), call: this };
+    const upstream = mayTry ? loadBalancer.pick(capableUpstreams, options) : undefined;
     if (upstream === 'full') return false;
     if (upstream === undefined) this.#giveUp(attempts);
     else this.#callUpstream(attempts, upstream);
     return true;
-  }
-
-  #pick({ affinity, target, capableUpstreams }: Attempts<Item>): Upstream | 'full' | undefined {
-    const { loadBalancer, clock } = this.#deps;
-    const options = { triedIds: this.#triedIds, affinity, nowMs: clock.nowMs() };
-    const capable = capableUpstreams && loadBalancer.pick(capableUpstreams, options);
-    if (capable === 'full' || (capable !== undefined && !this.#triedIds.has(capable.id))) return capable;
-    return loadBalancer.pick(target.deployment.upstreams, { ...options, call: this });
   }
 
   #callUpstream(attempts: Attempts<Item>, upstream: Upstream): void {
@@ -270,10 +262,12 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     this.#triedIds = new Set([...this.#triedIds, upstream.id]);
   }
 
-  #giveUp({ target: { deployment } }: Attempts<Item>): void {
+  #giveUp(attempts: Attempts<Item>): void {
     const [error, upstream] = [this.#error, this.#upstream];
     const hasFailed = error !== undefined && upstream !== undefined;
-    this.#sink.fail(hasFailed ? toCallerError(error, deployment.id, upstream) : createUnavailableError(this.#deps, deployment));
+    this.#sink.fail(
+      hasFailed ? toCallerError(error, attempts.target.deployment.id, upstream) : createUnavailableError(this.#deps, attempts),
+    );
   }
 }
 
@@ -300,20 +294,23 @@ function getOutcome(error: unknown): AttemptOutcome {
 }
 
 /** Returns the error for a call that no upstream accepts. */
-function createUnavailableError({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
-  const upstreams = deployment.upstreams.filter(({ weight }) => weight > 0);
+function createUnavailableError(
+  { loadBalancer, clock }: FailoverDeps,
+  { target: { deployment }, capableUpstreams }: Pick<Attempts<unknown>, 'target' | 'capableUpstreams'>,
+): ParleyError {
+  const upstreams = (capableUpstreams ?? deployment.upstreams).filter(({ weight }) => weight > 0);
+  const capability = capableUpstreams === undefined ? '' : ' that can answer this request';
   if (upstreams.length === 0)
-    return new ParleyError('upstream_unavailable', `${deployment.id} has no upstream with a weight above 0.`, {
+    return new ParleyError('upstream_unavailable', `${deployment.id} has no upstream${capability} with a weight above 0.`, {
       retryAfterSeconds: misconfiguredRetrySeconds,
     });
   const nowMs = clock.nowMs();
   const retryAfterSeconds = loadBalancer.getRetryAfterSeconds(upstreams, nowMs);
+  const subject = `Every upstream of ${deployment.id}${capability}`;
   const hint = `Try again in ${retryAfterSeconds} s`;
   return loadBalancer.areAllRateLimited(upstreams, nowMs)
-    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited. ${hint}.`, {
-        retryAfterSeconds,
-      })
-    : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing. ${hint}.`, { retryAfterSeconds });
+    ? new ParleyError('upstream_rate_limited', `${subject} is rate limited. ${hint}.`, { retryAfterSeconds })
+    : new ParleyError('upstream_unavailable', `${subject} is failing. ${hint}.`, { retryAfterSeconds });
 }
 
 /** Returns whether every role has the priority `batch`. Batch calls wait until no interactive call waits. */
