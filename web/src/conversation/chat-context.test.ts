@@ -13,11 +13,11 @@ const documents: Readonly<Record<string, object>> = {
 /** A service with the documents of one user. */
 const service = {
   async json(path: string) {
-    const [, kind, , folder = '', name = ''] = path.replace('metadata/', '').split('/');
+    const [, kind, , folder = '', name = ''] = path.replace(/metadata\/|\?.*/g, '').split('/');
     if (kind !== 'prompts') return { bucket: 'own' };
     const stored = folder === '' ? documents : (documents[folder] ?? {});
     if (name !== '') return stored[name as keyof typeof stored];
-    return { items: Object.keys(stored).map((each) => ({ name: each, nodeType: 'ITEM' })) };
+    return { items: Object.keys(stored).map((each) => ({ name: each, url: `prompts/own/${folder}/${each}`, nodeType: 'ITEM' })) };
   },
 } as unknown as Service;
 
