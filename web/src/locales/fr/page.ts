@@ -336,7 +336,7 @@ export const french: Strings = {
   adviceControl: 'Reposez la question. L’assistant affichera alors de nouveau ses options.',
   adviceTools: 'Ouvrez les réglages de la conversation, appliquez-les de nouveau, puis reposez la question.',
   adviceConsent: 'La question n’a pas encore reçu de réponse. Après votre accord, votre question sera renvoyée automatiquement.',
-  errorId: 'Donnez cet identifiant à votre administrateur :',
+  errorId: 'Donnez cet identifiant à votre administrateur :',
   copyErrorId: 'Copier l’identifiant',
   storageFailed:
     'Ce navigateur ne permet pas à la page d’enregistrer les conversations. Elles sont perdues quand vous fermez l’onglet.',
