@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainReply } from '#test/chunks.ts';
+import { delta, plainReply } from '#test/chunks.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 
@@ -91,4 +91,84 @@ describe('the preview of HTML or SVG', () => {
     expect((await end.boundingBox())?.y).toBeCloseTo(before ?? 0, 0);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
+
+  it('cannot be replaced by its content, and connects to no hosts', async () => {
+    const hostile = [
+      '<meta http-equiv="refresh" content="0, url=https://evil.example/"><base href="https://evil.example/">',
+      '<link rel="preconnect" href="https://evil.example"><link rel="dns-prefetch" href="https://evil.example">',
+      '<iframe srcdoc="<link rel=preconnect href=https://evil.example>"></iframe>',
+      '<a id="content" href="https://evil.example/">Link</a><a href="./" target="_top">Top</a><a href="#end">Jump</a><a href="https://evil.example/" target="_blank">New</a>',
+      '<form action="https://evil.example/" method="post" target="_top"><button>Send</button></form>',
+      '<script>while (true) { }</script><img src="x" onerror="while (true) { }"><p style="margin-top: 900px" id="end">End</p>',
+    ];
+    const { page, issues } = await openPreview('html', hostile.join(''));
+    const frame = page.frameLocator('iframe');
+    for (const name of ['Link', 'Top', 'New', 'Jump']) await frame.getByRole('link', { name }).click();
+    await frame.getByText('End', { exact: true }).waitFor();
+    await frame.getByRole('button', { name: 'Send' }).click();
+    await page.waitForTimeout(300);
+    expect(await frame.locator('link, meta, base, iframe').count()).toBe(0);
+    expect(await frame.locator('#content').count()).toBe(1);
+    expect(page.context().pages().length).toBe(1);
+    expect(page.url()).toContain(fixture.service.url);
+    expect(issues.externalRequests).toEqual([]);
+  });
+});
+
+/** Opens a chat whose next answer has a text and attachments. */
+async function openAnswer(text: string, attachments: readonly object[] = []): Promise<TestPage> {
+  const start = delta({ role: 'assistant', custom_content: { attachments: attachments as never } });
+  fixture.upstream.script(eventsReply(start, ...plainReply(text).slice(1)));
+  return fixture.open('raw');
+}
+
+describe('a diagram', () => {
+  const diagram = `${fence}mermaid\ngraph LR\n  A --> B\n${fence}`;
+
+  it('is drawn only after a click if it is long', async () => {
+    const steps = Array.from({ length: 400 }, (_, at) => `  n${at} --> n${at + 1000}`).join('\n');
+    const { page, ...opened } = await openAnswer(`${diagram}\n\n${fence}mermaid\ngraph LR\n${steps}\n${fence}`);
+    await opened.sendMessage('Draw');
+    await opened.readAnswer();
+    await page.frameLocator('iframe').locator('svg').waitFor();
+    expect(await page.locator('iframe').count()).toBe(1);
+    const button = page.getByRole('button', { name: 'Preview' }).last();
+    expect(await button.getAttribute('aria-pressed')).toBe('false');
+    await button.click();
+    // Mermaid rejects so many edges.
+    await page.getByText('This diagram has an error').waitFor();
+  });
+
+  it('is not drawn again without a click if the page ended while it drew the diagram', async () => {
+    const { page, ...opened } = await openAnswer(diagram);
+    await page.route(/diagram\.js/, (route) => route.abort());
+    await opened.sendMessage('Draw');
+    await opened.readAnswer();
+    await page.locator('iframe').waitFor();
+    await opened.reload();
+    await page.getByText('A --> B').waitFor();
+    expect(await page.locator('iframe').count()).toBe(0);
+    await page.unroute(/diagram\.js/);
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.frameLocator('iframe').locator('svg').waitFor();
+    await opened.reload();
+    await page.frameLocator('iframe').locator('svg').waitFor();
+  });
+});
+
+it('folds a picture if the page ended while it drew the picture', async () => {
+  const data = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>';
+  const { page, ...opened } = await openAnswer('Here.', [{ index: 0, type: 'image/svg+xml', title: 'Drawing', data }]);
+  const hideLoads =
+    "document.addEventListener('load', (event) => event.target.tagName === 'IMG' && event.stopImmediatePropagation(), true)";
+  await page.evaluate(hideLoads);
+  await opened.sendMessage('Draw');
+  await opened.readAnswer();
+  await page.getByRole('img', { name: 'Drawing' }).waitFor();
+  await opened.reload();
+  const button = page.getByRole('button', { name: 'Drawing', expanded: false });
+  await button.click();
+  await page.getByRole('img', { name: 'Drawing' }).waitFor();
+  await opened.reload();
+  await page.getByRole('img', { name: 'Drawing' }).waitFor();
 });

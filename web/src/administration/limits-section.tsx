@@ -1,4 +1,5 @@
 import { type FormEvent, useDeferredValue, useId, useMemo, useState } from 'react';
+import { toText } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { DeploymentName } from '../parts/deployment-name.tsx';
@@ -51,9 +52,7 @@ export function LimitsSection() {
   );
 }
 
-function readName({ id, value: { displayName } }: Entry): string {
-  return typeof displayName === 'string' ? displayName : id;
-}
+const readName = ({ id, value }: Entry): string => toText(value.displayName) || id;
 
 interface LimitsFormProps {
   readonly roles: readonly Entry[];

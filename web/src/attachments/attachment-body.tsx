@@ -8,7 +8,7 @@ import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { type AttachmentKind, type DisplayedAttachment, getAttachmentKind, isTextKind } from './attachment-kind.ts';
 import { Chart } from './chart.tsx';
 import { readContent } from './read-content.ts';
-import { HtmlFrame } from './sandboxed-frame.tsx';
+import { HtmlFrame, useDrawingMark, wasInterrupted } from './sandboxed-frame.tsx';
 import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
 import './attachments.css';
@@ -36,7 +36,7 @@ export function AttachmentCard({ attachment, isSent }: AttachmentCardProps) {
   const canPreview = kind !== 'file' && kind !== 'link';
   const isMedia = kind === 'image' || kind === 'audio';
   const isLong = kind === 'html' || kind === 'pdf' || (data?.length ?? 0) >= maxOpenChars;
-  const [isOpen, setIsOpen] = useState(canPreview && (isMedia || !(isSent || isLong)));
+  const [isOpen, setIsOpen] = useState(canPreview && !wasInterrupted(data ?? url ?? '') && (isMedia || !(isSent || isLong)));
   const head = (
     <>
       <Icon name={icons[kind] ?? 'file'} />
@@ -96,7 +96,7 @@ function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly b
   const url = useObjectUrl(blob);
   const title = attachment.title ?? strings.attachment;
   if (url === undefined) return null;
-  if (kind === 'image') return <Picture {...{ url, title }} />;
+  if (kind === 'image') return <Picture {...{ url, title }} content={attachment.data ?? attachment.url ?? ''} />;
   // biome-ignore lint/a11y/useMediaCaption: media from assistants has no captions
   if (kind === 'audio') return <audio controls src={url} />;
   // Browsers cannot show a PDF in a sandbox. Only PDFs reach this line, and always with the PDF type.
@@ -148,8 +148,9 @@ function getLanguage({ type = '', title = '' }: DisplayedAttachment): string {
 }
 
 /** A picture. A click enlarges it to the window size. */
-function Picture({ url, title }: { readonly url: string; readonly title: string }) {
+function Picture({ url, title, content }: { readonly url: string; readonly title: string; readonly content: string }) {
   const strings = useStrings();
+  const removeMark = useDrawingMark(content);
   const dialog = useRef<HTMLDialogElement>(null);
   return (
     <>
@@ -157,7 +158,7 @@ function Picture({ url, title }: { readonly url: string; readonly title: string 
         {...{ type: 'button', className: 'picture', 'aria-haspopup': 'dialog', 'aria-label': strings.enlarge(title) }}
         onClick={() => dialog.current?.showModal()}
       >
-        <img className="attachment-image" src={url} alt={title} />
+        <img className="attachment-image" src={url} alt={title} onLoad={removeMark} onError={removeMark} />
       </button>
       <dialog {...{ ref: dialog, className: 'picture-dialog', 'aria-label': title, closedby: 'any' }}>
         <IconButton icon="close" label={strings.close} onClick={() => dialog.current?.close()} />

@@ -50,9 +50,7 @@ export function toBlobType(kind: AttachmentKind, type = ''): string {
 }
 
 /** Whether the URL leads to another host. The page never loads such content. */
-function isExternal(url: string): boolean {
-  return !/^data:/i.test(url) && toReferencePath(url) === undefined;
-}
+const isExternal = (url: string): boolean => !/^data:/i.test(url) && toReferencePath(url) === undefined;
 
 const extensions: Readonly<Record<string, string>> = {
   'text/markdown': 'md',

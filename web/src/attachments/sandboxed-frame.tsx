@@ -1,6 +1,29 @@
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import { useStrings } from '../strings/strings.tsx';
 import './attachments.css';
+
+/** Returns the storage key of the mark of content. It does not contain the content, which belongs to the user. */
+function getMark(content: string): string {
+  const checksum = [...content.slice(-1000)].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1e9, 0);
+  return `parley drawing ${content.length} ${checksum}`;
+}
+
+/** Whether the page ended while it drew the content, which may have frozen it. Then it must not draw the content without a click. */
+export const wasInterrupted = (content: string): boolean => localStorage.getItem(getMark(content)) !== null;
+
+/** Marks content until the returned function is called. A frame or a picture can freeze the page that shows it. */
+export function useDrawingMark(content: string): () => void {
+  const mark = getMark(content);
+  useLayoutEffect(() => {
+    try {
+      localStorage.setItem(mark, '');
+    } catch {
+      // The storage is full. The content is drawn without a mark.
+    }
+    return () => localStorage.removeItem(mark);
+  }, [mark]);
+  return () => localStorage.removeItem(mark);
+}
 
 interface FrameProps {
   readonly text: string;
@@ -45,9 +68,11 @@ const maxHeight = 4000;
 function SandboxedFrame({ text, title, className, src, onInvalid }: SandboxedFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [height, setHeight] = useState<number>();
+  const removeMark = useDrawingMark(text);
   const receive = useEffectEvent((data: unknown) => {
-    if (data === 'sheet-ready') frame.current?.contentWindow?.postMessage(text, '*');
-    else if (data === 0) onInvalid?.();
+    if (data === 'sheet-ready') return frame.current?.contentWindow?.postMessage(text, '*');
+    removeMark();
+    if (data === 0) onInvalid?.();
     else if (typeof data === 'number' && data > 0) setHeight((now = 0) => Math.max(now, Math.min(Math.ceil(data), maxHeight)));
   });
   useEffect(() => {

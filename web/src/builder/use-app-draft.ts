@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
@@ -121,7 +121,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     if (entry === undefined || isSaving) return undefined;
     setError(undefined);
     setFieldErrors(noFieldErrors);
-    if (stored === undefined && !hasName(entry)) {
+    if (stored === undefined && toText(entry.displayName).trim() === '') {
       setFieldErrors(new Map([['displayName', strings.nameNeeded]]));
       return undefined;
     }
@@ -200,10 +200,6 @@ async function saveChanges(
 function parseStoredDraft(text: string): { readonly etag: string; readonly entry: JsonObject } | undefined {
   const value = text === '' ? undefined : tryParseJson(text);
   return isJsonObject(value) && isJsonObject(value.entry) ? { etag: String(value.etag), entry: value.entry } : undefined;
-}
-
-function hasName({ displayName }: JsonObject): boolean {
-  return typeof displayName === 'string' && displayName.trim() !== '';
 }
 
 function createEntry(model: string): JsonObject {

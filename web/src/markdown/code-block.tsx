@@ -1,5 +1,5 @@
 import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 'react';
-import { DiagramFrame, HtmlFrame } from '../attachments/sandboxed-frame.tsx';
+import { DiagramFrame, HtmlFrame, wasInterrupted } from '../attachments/sandboxed-frame.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { saveFile, toFileName } from '../parts/device-files.tsx';
 import { IconButton } from '../parts/icon.tsx';
@@ -20,6 +20,8 @@ const maxHighlightedChars = 30_000;
 const pieceLines = 100;
 /** Longer complete code is folded. */
 const maxFoldedLines = 60;
+/** Longer diagrams are drawn only after a click, because they can freeze the page for seconds. */
+const maxDiagramChars = 4_000;
 
 /** File extensions that differ from the language name. */
 const extensions: Readonly<Record<string, string>> = {
@@ -44,7 +46,9 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
   const [invalidDiagram, setInvalidDiagram] = useState<string>();
   const isInvalid = isDiagram && invalidDiagram === text;
   const canPreview = isComplete && !isInvalid && (isDiagram || isPreviewable(name.toLowerCase(), text));
-  const [isPreview, setIsPreview] = useState(isDiagram);
+  const isAutomatic = useMemo(() => isDiagram && text.length <= maxDiagramChars && !wasInterrupted(text), [isDiagram, text]);
+  const [isPreview = isAutomatic, setIsPreview] = useState<boolean>();
+  const isPreviewed = canPreview && isPreview;
   const preview = isDiagram ? (
     <DiagramFrame key={text} {...{ text, title: strings.diagram }} onInvalid={() => setInvalidDiagram(text)} />
   ) : (
@@ -71,7 +75,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
         </span>
       </div>
       {isInvalid && <p className="soft small sheet-note">{strings.diagramInvalid}</p>}
-      {canPreview && isPreview ? (
+      {isPreviewed ? (
         preview
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
@@ -79,7 +83,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
           <code>{highlighted === undefined ? <Pieces text={text} /> : renderNode(highlighted)}</code>
         </pre>
       )}
-      {isLong && !(canPreview && isPreview) && (
+      {isLong && !isPreviewed && (
         <button
           {...{ type: 'button', className: 'button slim code-fold' }}
           aria-expanded={isUnfolded}

@@ -14,7 +14,8 @@ const lineHeightEm = 1.6;
 /** Draws a part of long content when it comes near the view, and keeps it. Content out of view has no layout. */
 export function DrawnWhenNear({ text, isDrawn, children }: DrawnWhenNearProps) {
   const element = useRef<HTMLDivElement>(null);
-  const [wasNear, setWasNear] = useState(isDrawn || !canDetectVisibility());
+  // Everything is drawn immediately if the browser cannot report elements near the view.
+  const [wasNear, setWasNear] = useState(isDrawn || !('ContentVisibilityAutoStateChangeEvent' in globalThis));
   const shows = wasNear || isDrawn;
   // A layout effect runs before the browser reports visible elements, which it does only once.
   useLayoutEffect(() => {
@@ -32,11 +33,6 @@ export function DrawnWhenNear({ text, isDrawn, children }: DrawnWhenNearProps) {
       {shows ? children() : <div className="plain">{text.trim()}</div>}
     </div>
   );
-}
-
-/** Whether the browser can report elements near the view. Otherwise everything is drawn immediately. */
-function canDetectVisibility(): boolean {
-  return 'ContentVisibilityAutoStateChangeEvent' in globalThis;
 }
 
 function estimateHeight(text: string): number {

@@ -28,7 +28,7 @@ export function lazyView<Props extends object>(load: () => Promise<ComponentType
   const createLazy = (): ComponentType<Props> =>
     lazy(async () => {
       const view = await load()
-        .catch(() => waitForRetry().then(load))
+        .catch(() => new Promise((resolve) => setTimeout(resolve, retryDelayMs)).then(load))
         .catch((error: unknown) => {
           throw new MissingPartError(load, reset, error);
         });
@@ -42,10 +42,6 @@ export function lazyView<Props extends object>(load: () => Promise<ComponentType
     const [View] = useState(() => latest);
     return createElement(View, props);
   };
-}
-
-function waitForRetry(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, retryDelayMs));
 }
 
 interface GuardProps {

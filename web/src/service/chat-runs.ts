@@ -119,7 +119,7 @@ export class ChatRuns {
         // The answer was deleted while it was read. The next request finds out.
         response = undefined;
       } catch (error) {
-        if (signal.aborted || hasFailed || !isTemporary(error)) throw error;
+        if (signal.aborted || hasFailed || toErrorDetails(error).code !== 'broke_off') throw error;
         response = undefined;
         failures += 1;
         onReconnecting(true);
@@ -143,10 +143,6 @@ export class ChatRuns {
 
 function requireNotCanceled(status: unknown): void {
   if (status === 'cancelled') throw new ServiceError({ status: 200, code: canceledCode, message: '' });
-}
-
-function isTemporary(error: unknown): boolean {
-  return toErrorDetails(error).code === 'broke_off';
 }
 
 function getWaitMs(failures: number): number {

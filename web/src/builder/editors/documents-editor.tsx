@@ -148,7 +148,7 @@ function useDocumentStates(saved: SavedApplication | undefined): DocumentStates 
       const now = await readDocumentStates(service, id, controller.signal);
       if (controller.signal.aborted) return;
       setStates(now);
-      const isDone = ![...now.values()].some(isInProgress);
+      const isDone = ![...now.values()].some(({ state }) => state === 'waiting' || state === 'indexing');
       if (isDone && wasInProgress) announce(documentsRead);
       wasInProgress = !isDone;
       // A failed request is ignored, because answers do not depend on this state.
@@ -184,10 +184,6 @@ async function readDocumentStates(service: Service, id: string, signal: AbortSig
   const answer = await service.json(`v1/deployments/${encodePath(id)}/documents`, { signal });
   const items = filterObjects(toObject(answer).data);
   return new Map(items.flatMap(toStateEntry));
-}
-
-function isInProgress({ state }: DocumentState): boolean {
-  return state === 'waiting' || state === 'indexing';
 }
 
 function toStateEntry({ reference, state, reason, passages }: JsonObject): [string, DocumentState][] {

@@ -23,6 +23,8 @@ export function WebApisEditor(props: EditorProps) {
   const shape = toShape(schema);
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   if (shape.kind !== 'list') return null;
+  /** Whether a secret is a placeholder from the document. */
+  const isPlaceholder = (secret: string): boolean => /^\$\{\w+\}$/.test(secret);
   const addToolsets = (toolsets: readonly JsonObject[]): void => {
     form.change(path, [...items, ...toolsets.map((toolset) => clearSecrets(shape.item, toolset, isPlaceholder))]);
   };
@@ -42,11 +44,6 @@ export function WebApisEditor(props: EditorProps) {
 function unusedName(name: string, usedNames: readonly string[]): string {
   const names = [name, ...usedNames.map((_, index) => `${name} ${index + 2}`)];
   return names.find((candidate) => !usedNames.includes(candidate)) ?? name;
-}
-
-/** Whether a secret is a placeholder from the document. */
-function isPlaceholder(secret: string): boolean {
-  return /^\$\{\w+\}$/.test(secret);
 }
 
 function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly JsonObject[]) => void }) {
