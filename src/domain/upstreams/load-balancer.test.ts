@@ -123,6 +123,19 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.getState(only, 1_002).isPaused).toBe(false);
   });
 
+  it('ends a probe that succeeds after a rate limit, so that another call can be the next probe', () => {
+    const loadBalancer = new LoadBalancer();
+    const only = upstream('a');
+    const probe = (nowMs: number) => loadBalancer.pick([only], { triedIds: noIds, nowMs, call: {} });
+    for (const caller of ['ada', 'bob']) loadBalancer.recordFailure(only, { nowMs: 0, caller });
+    loadBalancer.recordFailure(only, { nowMs: 1_000, caller: 'ada' });
+    expect(probe(2_000)).toBe(only);
+    loadBalancer.recordRateLimit(only, limited(1), 2_100);
+    loadBalancer.recordSuccess(only, 2_000);
+    loadBalancer.recordFailure(only, { nowMs: 3_200, caller: 'ada' });
+    expect(probe(4_200)).toBe(only);
+  });
+
   it('pauses an upstream for at most 60 s', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');

@@ -130,7 +130,7 @@ export class LoadBalancer {
     else this.#parallel.set(id, remaining);
   }
 
-  /** Records a successful call. Has no effect if a rate limit occurred after the call started. */
+  /** Records a successful call. Keeps the pause of a rate limit that occurred after the call started. */
   recordSuccess({ revision }: Upstream, requestedAtMs: number): void {
     this.#health.get(revision)?.recordSuccess(requestedAtMs);
   }
@@ -146,14 +146,14 @@ export class LoadBalancer {
 
   /** Applies a pause because of a rate limit, which another node may have observed. */
   applyPause({ revision, offForMs }: UpstreamPause, nowMs: number): void {
-    this.#open(revision, nowMs).pauseForRateLimit(offForMs, nowMs);
+    this.#getOrCreate(revision, nowMs).pauseForRateLimit(offForMs, nowMs);
   }
 
   /** Records the quota that a reply reports. Without remaining quota, pauses the upstream until the next unit of it is available. */
   recordQuota({ revision }: Upstream, quota: UpstreamQuota, nowMs: number): void {
     const { remainingShare, resetMs, limit } = quota;
     if (remainingShare >= ampleShare && !this.#health.has(revision)) return;
-    this.#open(revision, nowMs).recordQuota(quota, nowMs);
+    this.#getOrCreate(revision, nowMs).recordQuota(quota, nowMs);
     if (remainingShare <= 0) this.#pause({ revision, offForMs: Math.max(minPauseMs, resetMs / limit) }, nowMs);
   }
 
@@ -162,12 +162,12 @@ export class LoadBalancer {
    * accepts them again.
    */
   recordRejection({ revision, key }: Upstream, { status }: UpstreamError, nowMs: number): void {
-    if (isCredentialStatus(status)) this.#open(revision, nowMs).recordRejection(status, key);
+    if (isCredentialStatus(status)) this.#getOrCreate(revision, nowMs).recordRejection(status, key);
   }
 
   /** Counts a failed call once, regardless of its attempts. Does not count a failure during a pause. */
   recordFailure({ revision }: Upstream, call: FailedCall): void {
-    this.#open(revision, call.nowMs).recordFailure(call);
+    this.#getOrCreate(revision, call.nowMs).recordFailure(call);
   }
 
   /** Returns the time until the first of these upstreams is available again, in whole seconds. At least 1. */
@@ -235,7 +235,7 @@ export class LoadBalancer {
     let best: { readonly upstream: Upstream; readonly health: UpstreamHealth } | undefined;
     let total = 0;
     for (const upstream of upstreams) {
-      const health = this.#open(upstream.revision, nowMs);
+      const health = this.#getOrCreate(upstream.revision, nowMs);
       const weight = upstream.weight * health.computeShare(nowMs);
       health.credit += weight;
       total += weight;
@@ -250,7 +250,7 @@ export class LoadBalancer {
     this.#onPause(pause);
   }
 
-  #open(revision: string, nowMs: number): UpstreamHealth {
+  #getOrCreate(revision: string, nowMs: number): UpstreamHealth {
     let health = this.#health.get(revision);
     if (health === undefined) {
       this.#sweepIfDue(nowMs);

@@ -77,8 +77,9 @@ export class UpstreamHealth {
     return this.isPaused(nowMs) ? this.#pauseReason : undefined;
   }
 
-  /** Records a successful call. Has no effect if a rate limit occurred after the call started. */
+  /** Records a successful call. Keeps the pause of a rate limit that occurred after the call started. */
   recordSuccess(requestedAtMs: number): void {
+    this.#probe = undefined;
     if (this.#pauseReason === 'rate_limited' && this.#rateLimitedAtMs > requestedAtMs) return;
     this.pausedUntilMs = 0;
     this.failuresInARow = 0;
@@ -88,7 +89,6 @@ export class UpstreamHealth {
     this.#lastAttemptAtMs = Number.NEGATIVE_INFINITY;
     this.#rejectionsInARow = 0;
     this.#blamedCaller = undefined;
-    this.#probe = undefined;
   }
 
   pauseForRateLimit(pauseMs: number, nowMs: number): void {
