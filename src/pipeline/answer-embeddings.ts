@@ -9,7 +9,7 @@ import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { estimateInputTokens, toCount } from '#domain/usage/usage.ts';
 import { CallAccount } from './call-account.ts';
 import { toApplicationFields } from './call-application.ts';
-import { type ApplicationFields, toApplicationHeaders, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
+import { type ApplicationFields, buildAttemptFields, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import { fetchFromUpstreams } from './failover.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
@@ -40,11 +40,12 @@ export async function answerEmbeddings(
     const body = await sendRequest(deps, { target, request, signal, account });
     isComplete = true;
     recordUsage(account, body);
-    const used = account.usage.billed();
-    await account.report(used);
-    return { headers: account.headers, body: toComplete(body, account, deployment), used: () => used };
+    return { headers: account.headers, body: toComplete(body, account, deployment), used: () => account.usage.billed() };
   } finally {
-    account.settle(isComplete || signal.aborted ? account.usage.billed() : undefined, isComplete);
+    // The upstream may have worked on a canceled call.
+    const used = isComplete || signal.aborted ? account.usage.billed() : undefined;
+    account.settle(used, isComplete);
+    await account.report(used);
   }
 }
 
@@ -75,7 +76,7 @@ function sendToUpstreams(
     account,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = deps.protocols[upstream.protocol];
-      const sent = toApplicationHeaders(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
+      const sent = buildAttemptFields(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
       if (embed !== undefined) return embed({ upstream, request, onQuotaHeaders: deps.onQuotaHeaders, ...sent }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${target.deployment.id} does not support embeddings.`);
     },

@@ -46,7 +46,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const maxCompletionTokens = target.deployment.limits?.maxCompletionTokens;
     const onIgnored = (fields: readonly string[]): void => account.recordIgnored(fields);
     const sendRequest = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
-      const sent = toApplicationHeaders(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
+      const sent = buildAttemptFields(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
       const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
         if (native?.translationError !== undefined) throw native.translationError;
@@ -100,7 +100,7 @@ interface HeaderContext {
  * Returns the headers and query parameters for one upstream. Only applications and adapters receive those of the client. A
  * header that is configured for the upstream replaces the client's.
  */
-export function toApplicationHeaders(
+export function buildAttemptFields(
   upstream: Upstream,
   { common, applicationFields, account }: HeaderContext,
 ): Pick<Attempt, 'headers' | 'query' | 'onHeaders'> {
