@@ -7,7 +7,7 @@ import type { Frame } from '#contract/chat/frame.ts';
 import type { Caller } from './callers/caller.ts';
 import type { ConfigSnapshot } from './deployments/config-snapshot.ts';
 import type { Deployment, DeploymentUse } from './deployments/deployment.ts';
-import type { Account } from './limits/limit-counters.ts';
+import type { LimitAccount } from './limits/limit-counters.ts';
 import type { CallRecord } from './telemetry.ts';
 import type { RemoteTools } from './tools/remote-server.ts';
 import type { NativeRequest, PassThroughFrame, PassThroughRequest } from './upstreams/upstream.ts';
@@ -53,7 +53,7 @@ export interface Target {
   /** IDs of the deployments in the call chain, from the root through this one. */
   readonly path: readonly string[];
   /** Limits of the caller on the deployment. */
-  readonly account: Account;
+  readonly limitAccount: LimitAccount;
   /** Configuration at the time of the call. A reload does not change a call in progress. */
   readonly snapshot: ConfigSnapshot;
   readonly [authorized]: true;

@@ -8,7 +8,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { type Deployment, type DeploymentUse, listApis, restrictToUse } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
-import { toAccount } from '#domain/limits/limit-counters.ts';
+import { toLimitAccount } from '#domain/limits/limit-counters.ts';
 
 /** Dependencies of `createAuthorize`. */
 export interface AuthorizeDeps {
@@ -18,7 +18,7 @@ export interface AuthorizeDeps {
 }
 
 /** Result of the authorization of a call. */
-interface Permit extends Pick<Target, 'deployment' | 'path' | 'account' | 'snapshot'> {
+interface Permit extends Pick<Target, 'deployment' | 'path' | 'limitAccount' | 'snapshot'> {
   readonly use: DeploymentUse;
   /** Whether the permit applies to all equal calls of the caller while the configuration is in force. */
   readonly isCacheable: boolean;
@@ -34,14 +34,14 @@ export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
   const permits = new WeakMap<Caller, Map<string, Permit>>();
   return async (call, use) => {
     const snapshot = deps.snapshot();
-    const isCached = call.version === undefined && call.draft === undefined;
-    let permit = isCached ? permits.get(call.caller)?.get(call.deployment) : undefined;
+    const canBeCached = call.version === undefined && call.draft === undefined;
+    let permit = canBeCached ? permits.get(call.caller)?.get(call.deployment) : undefined;
     if (permit?.snapshot !== snapshot || permit.use !== use) {
       permit = await createPermit(deps, call, { use, snapshot });
       if (permit.isCacheable) cachePermit(permits, call, permit);
     }
-    const { deployment, path, account } = permit;
-    return { call, deployment, path, account, snapshot } as Target;
+    const { deployment, path, limitAccount } = permit;
+    return { call, deployment, path, limitAccount, snapshot } as Target;
   };
 }
 
@@ -64,8 +64,8 @@ async function createPermit(
     await consentCheck;
     const isConfigured = requested === snapshot.deployments.get(call.deployment);
     const isCacheable = isConfigured && caller.chain === null && consentCheck === undefined;
-    const account = toAccount(caller.subject, deployment.id, snapshot.limits.find(caller, deployment.id));
-    return { deployment, path: buildPath(deployment, caller), account, snapshot, use, isCacheable };
+    const limitAccount = toLimitAccount(caller.subject, deployment.id, snapshot.limits.find(caller, deployment.id));
+    return { deployment, path: buildPath(deployment, caller), limitAccount, snapshot, use, isCacheable };
   } catch (error) {
     if (error instanceof ParleyError && error.status === 403) caller.chain?.onRejection?.();
     throw error;

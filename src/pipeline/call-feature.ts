@@ -8,7 +8,7 @@ import { getForwardedFields } from '#domain/callers/forwarded-fields.ts';
 import { createReceiverRights } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RequireConsent } from '#domain/consent/consent.ts';
-import { toAccount } from '#domain/limits/limit-counters.ts';
+import { toLimitAccount } from '#domain/limits/limit-counters.ts';
 import { toIdFields } from './call-application.ts';
 import { selectReplyHeaders } from './reply-headers.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
@@ -55,9 +55,9 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
 async function countRequest({ reserveLimits }: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<void> {
   const { caller, deployment, snapshot } = request;
   const limits = snapshot.limits.find(caller, deployment.id).filter(({ window }) => window.kind === 'requests');
-  const account = toAccount(caller.subject, deployment.id, limits);
+  const limitAccount = toLimitAccount(caller.subject, deployment.id, limits);
   const size = { promptTokens: 0, maxTokens: 0, isClientConnected: () => !signal.aborted };
-  const { settle } = await reserveLimits({ call: { caller }, deployment, account, snapshot }, size);
+  const { settle } = await reserveLimits({ call: { caller }, deployment, limitAccount, snapshot }, size);
   settle?.(undefined);
 }
 

@@ -23,7 +23,7 @@ interface CallUsage extends CallAmounts {
 }
 
 /** Properties of a call that decide which limits it counts against. */
-interface LimitedCall extends Pick<Target, 'deployment' | 'account' | 'snapshot'> {
+interface LimitedCall extends Pick<Target, 'deployment' | 'limitAccount' | 'snapshot'> {
   readonly call: Pick<Call, 'caller' | 'draft'>;
 }
 
@@ -61,13 +61,13 @@ const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 /** Returns the function that reserves limits. */
 export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
   const { counters, sizes, clock, reportError } = deps;
-  return async ({ call: { caller, draft }, deployment, account, snapshot }, request) => {
-    if (account.limits.length === 0) return unlimited;
+  return async ({ call: { caller, draft }, deployment, limitAccount, snapshot }, request) => {
+    if (limitAccount.limits.length === 0) return unlimited;
     const expected = sizes.estimate(deployment, request);
     const estimate = { tokens: expected.total_tokens, cost: computeCost(deployment, expected) };
     let admission = uncheckedAdmission;
     try {
-      admission = await counters.admit(account, {
+      admission = await counters.admit(limitAccount, {
         estimate,
         chainClaims: caller.chain?.claims ?? noClaims,
         isClientConnected: request.isClientConnected,
@@ -89,7 +89,9 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       claims: claims.claims,
       settle(used = noUsage) {
         if (used.completeUsage !== undefined && draft === undefined) sizes.learn(deployment, request, used.completeUsage);
-        counters.settle(account, admission, used).catch((error) => reportError('could not count the usage of a call', error));
+        counters
+          .settle(limitAccount, admission, used)
+          .catch((error) => reportError('could not count the usage of a call', error));
       },
     };
   };

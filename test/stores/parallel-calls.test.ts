@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
-import { LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
+import { LimitCounters, toLimitAccount } from '#domain/limits/limit-counters.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 
@@ -13,7 +13,7 @@ describe('LimitCounters with a limit of parallel calls', () => {
     let now = 0;
     const clock = { ...systemClock, nowMs: () => now, epochMs: () => now };
     const counters = new LimitCounters(new MemoryLimitStore(), clock);
-    const account = toAccount('ada', 'm', limits);
+    const account = toLimitAccount('ada', 'm', limits);
     const findRetryAfter = async () => {
       const [status] = await counters.readStatuses(account);
       return [status?.reserved, (status?.resetsAtMs ?? 0) - now];
@@ -27,13 +27,13 @@ describe('LimitCounters with a limit of parallel calls', () => {
     now = 70_000;
     await counters.settle(account, second, noUsage);
     expect(await findRetryAfter()).toEqual([0, 25_000]);
-    expect(await counters.readStatuses(toAccount('bob', 'm', limits))).toMatchObject([{ reserved: 0, resetsAtMs: now }]);
+    expect(await counters.readStatuses(toLimitAccount('bob', 'm', limits))).toMatchObject([{ reserved: 0, resetsAtMs: now }]);
   });
 
   it('rejects a call immediately, and makes no reservation for it', async () => {
     const sleep = () => expect.unreachable('the call waits');
     const counters = new LimitCounters(new MemoryLimitStore(), { ...systemClock, sleep });
-    const account = toAccount('ada', 'm', [...limits, { window: deploymentWindows.requestDay, total: 9, isOverall: false }]);
+    const account = toLimitAccount('ada', 'm', [...limits, { window: deploymentWindows.requestDay, total: 9, isOverall: false }]);
     const admissions = [await counters.admit(account, request), await counters.admit(account, request)];
     const [parallel, requests] = (await counters.admit(account, request)).statuses;
     expect([parallel?.reserved, requests?.used]).toEqual([2, 2]);

@@ -6,7 +6,7 @@ import type { Limit } from './limits.ts';
 import { Calendar, type CompleteReset, type PeriodEnds, type Window } from './windows.ts';
 
 /** Limits of a call, with the names of their counters. */
-export interface Account {
+export interface LimitAccount {
   readonly limits: readonly CountedLimit[];
   /** Claims of a call, without amounts: one for each kind and holder. */
   readonly claims: readonly Pick<Claim, 'kind' | 'holder'>[];
@@ -60,10 +60,10 @@ const maxDurations = 10_000;
 /** Delay of a check for alerts. */
 const checkDelayMs = 300;
 
-const noAccount: Account = { limits: [], claims: [], queue: '', hasAlerts: false };
+const noAccount: LimitAccount = { limits: [], claims: [], queue: '', hasAlerts: false };
 
 /** Returns the account of a subject on a deployment. */
-export function toAccount(subject: string, deployment: string, limits: readonly Limit[]): Account {
+export function toLimitAccount(subject: string, deployment: string, limits: readonly Limit[]): LimitAccount {
   if (limits.length === 0) return noAccount;
   const claims: Pick<Claim, 'kind' | 'holder'>[] = [];
   const toClaim = (kind: Window['kind'], holder: string): number => {
@@ -118,17 +118,17 @@ export class LimitCounters {
    * Counts one request and reserves its estimate, unless a limit is exhausted. If only reservations block the call, queues it
    * for a bounded time. Throws `InvalidAmountError`.
    */
-  async admit(account: Account, request: AdmissionRequest): Promise<Admission> {
+  async admit(account: LimitAccount, request: AdmissionRequest): Promise<Admission> {
     const admission = await this.#admit(account, request);
     if (account.hasAlerts) {
       const isAdmitted = admission.statuses.every(({ used, reserved, limit: { total } }) => used + reserved < total);
-      this.#reportUsage(account, admission, isAdmitted ? 1 : 0);
+      this.#reportUsage(account, admission.statuses, isAdmitted ? 1 : 0);
       if (this.#store.isApproximate) this.#checkLater(account);
     }
     return admission;
   }
 
-  async #admit(account: Account, request: AdmissionRequest): Promise<Admission> {
+  async #admit(account: LimitAccount, request: AdmissionRequest): Promise<Admission> {
     const claims = toClaims(account, { ...request, amounts: { ...request.estimate, calls: 1 } });
     const attempt = () => this.#reserve(account, oneRequest, claims);
     const firstOutcome = await attempt();
@@ -141,14 +141,14 @@ export class LimitCounters {
     });
   }
 
-  async readStatuses(account: Account): Promise<readonly LimitStatus[]> {
+  async readStatuses(account: LimitAccount): Promise<readonly LimitStatus[]> {
     const { statuses } = await this.#reserve(account, noAmounts, toClaims(account, { amounts: noAmounts, chainClaims: [] }));
     return statuses;
   }
 
   /** Adds the actual usage, regardless of the limits, and releases the reservation. */
   async settle(
-    account: Account,
+    account: LimitAccount,
     { claims: { claims, lease }, startedAtMs }: Pick<Admission, 'claims' | 'startedAtMs'>,
     usedAmounts: CallAmounts,
   ): Promise<void> {
@@ -170,21 +170,20 @@ export class LimitCounters {
   }
 
   /** Reports the thresholds that are reached, after a delay, so that one check covers many calls. */
-  #checkLater(account: Account): void {
+  #checkLater(account: LimitAccount): void {
     if (this.#delayedChecks.has(account.queue)) return;
     this.#delayedChecks.add(account.queue);
     const check = async (): Promise<void> => {
       await this.#clock.sleep(checkDelayMs, new AbortController().signal);
       this.#delayedChecks.delete(account.queue);
-      const admission = await this.#reserve(account, noAmounts, toClaims(account, { amounts: noAmounts, chainClaims: [] }));
-      this.#reportUsage(account, admission, 0);
+      this.#reportUsage(account, await this.readStatuses(account), 0);
     };
     // After an error of the store, the next call checks again.
     check().catch(() => undefined);
   }
 
   /** Reports the thresholds that are reached, with the requests that were added after the counters were read. */
-  #reportUsage({ limits }: Account, { statuses }: Admission, addedRequests: number): void {
+  #reportUsage({ limits }: LimitAccount, statuses: readonly LimitStatus[], addedRequests: number): void {
     for (const [index, { used, resetsAtMs }] of statuses.entries()) {
       const limit = limits[index];
       if (limit?.alerts === undefined) continue;
@@ -196,7 +195,7 @@ export class LimitCounters {
     for (const reached of findReachedThresholds(limit, { used, resetsAtMs, holder: limit.holder })) this.#onThreshold?.(reached);
   }
 
-  async #reserve(account: Account, amounts: Amounts, claims: readonly RequestedClaim[]): Promise<Admission> {
+  async #reserve(account: LimitAccount, amounts: Amounts, claims: readonly RequestedClaim[]): Promise<Admission> {
     const counters = this.#listCounters(account, amounts);
     const startedAtMs = this.#clock.nowMs();
     const { used, reserved, lease } = await this.#store.reserve(counters, claims);
@@ -215,8 +214,7 @@ export class LimitCounters {
     const average = this.#durations.get(holder) ?? durationMs;
     this.#durations.delete(holder);
     this.#durations.set(holder, average + (durationMs - average) * newestWeight);
-    const [oldest] = this.#durations.size > maxDurations ? this.#durations.keys() : [];
-    if (oldest !== undefined) this.#durations.delete(oldest);
+    if (this.#durations.size > maxDurations) this.#durations.delete(this.#durations.keys().next().value ?? '');
   }
 
   /** Returns the time when the next of `total` calls in progress is expected to end, in milliseconds since the epoch. */
@@ -224,7 +222,7 @@ export class LimitCounters {
     return this.#clock.epochMs() + (this.#durations.get(holder) ?? 0) / total;
   }
 
-  #listCounters({ limits }: Account, amounts: Amounts): Counter[] {
+  #listCounters({ limits }: LimitAccount, amounts: Amounts): Counter[] {
     const nowMs = this.#clock.epochMs();
     const ends = this.#calendar.getEnds(nowMs);
     return limits.map(({ window, total, holder, claim }) => ({
@@ -252,7 +250,7 @@ interface ClaimOptions extends Pick<AdmissionRequest, 'chainClaims'> {
  * Returns the claims of a call with their amounts. A holder's calls in progress count a call chain once, regardless of its inner
  * calls.
  */
-function toClaims(account: Account, { amounts, chainClaims }: ClaimOptions): RequestedClaim[] {
+function toClaims(account: LimitAccount, { amounts, chainClaims }: ClaimOptions): RequestedClaim[] {
   return account.claims.map(({ kind, holder }) => {
     let exempt = 0;
     for (const claim of chainClaims) if (claim.kind === kind && claim.holder === holder) exempt += claim.amount;

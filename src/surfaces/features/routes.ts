@@ -18,7 +18,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import { type AddressFeature, type Deployment, findFeatureAddress, isBuiltIn } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
-import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
+import { type LimitCounters, toLimitAccount } from '#domain/limits/limit-counters.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
 import { selectDiscarded } from '#domain/usage/prompt-budget.ts';
 import { estimateRequestTokens, estimateTokens, findMaxTokens } from '#domain/usage/usage.ts';
@@ -200,7 +200,7 @@ const everyDeployment = '';
  */
 async function countRating({ counters, clock }: FeatureRoutesDeps, subject: string): Promise<void> {
   const entry = { estimate: { tokens: 0, cost: 0 }, chainClaims: [], isClientConnected: () => true };
-  const { statuses } = await counters.admit(toAccount(subject, everyDeployment, ratingLimits), entry);
+  const { statuses } = await counters.admit(toLimitAccount(subject, everyDeployment, ratingLimits), entry);
   const [status] = statuses;
   if (status === undefined || status.used < maxRatingsPerDay) return;
   const at = new Date(status.resetsAtMs).toISOString().replace('.000Z', 'Z');

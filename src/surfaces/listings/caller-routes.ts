@@ -11,7 +11,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { type Deployment, findFeatureAddress } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
-import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
+import { type LimitCounters, toLimitAccount } from '#domain/limits/limit-counters.ts';
 import { hasScope, type LimitStatus, toLimitUsage, toScopeName } from '#domain/limits/limit-status.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
@@ -56,7 +56,7 @@ type View = (deps: CallerRoutesDeps, viewRequest: ViewRequest) => unknown;
 const views: Readonly<Record<string, View>> = {
   async limits({ counters, clock }, { caller, deployment, snapshot }) {
     const limits = snapshot.limits.find(caller, deployment.id);
-    const statuses = await counters.readStatuses(toAccount(caller.subject, deployment.id, limits));
+    const statuses = await counters.readStatuses(toLimitAccount(caller.subject, deployment.id, limits));
     const scopes = statuses.flatMap((status) =>
       hasScope(status.limit) ? [{ of: toScopeName(status.limit), ...toLimitUsage(status, deployment.id) }] : [],
     );

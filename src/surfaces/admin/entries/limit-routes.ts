@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
 import type { resetKinds } from '#contract/configuration/limits.ts';
 import { toKeyId } from '#domain/callers/key-ring.ts';
-import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
+import { type LimitCounters, toLimitAccount } from '#domain/limits/limit-counters.ts';
 import { type LimitUsage, toLimitUsage } from '#domain/limits/limit-status.ts';
 import type { Limit } from '#domain/limits/limits.ts';
 import { type Query, readText, requireKnown } from '../../http/query.ts';
@@ -75,11 +75,11 @@ async function listUsage(
 ): Promise<readonly LimitUsage[]> {
   const ids = [...snapshot().deployments.keys()];
   const overall = findLimits(ids[0] ?? '').filter(({ isOverall }) => isOverall);
-  const statuses = await counters.readStatuses(toAccount(subject, '', overall));
+  const statuses = await counters.readStatuses(toLimitAccount(subject, '', overall));
   const byDeployment = await Promise.all(
     ids.map(async (id) => {
       const limits = findLimits(id).filter(({ isOverall }) => !isOverall);
-      const statuses = await counters.readStatuses(toAccount(subject, id, limits));
+      const statuses = await counters.readStatuses(toLimitAccount(subject, id, limits));
       return statuses.filter(({ used, reserved }) => used + reserved > 0).map((status) => toLimitUsage(status, id));
     }),
   );
