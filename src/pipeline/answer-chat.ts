@@ -21,7 +21,7 @@ import type { PreparedCall, Responder } from './prepared-call.ts';
 import { type OnRemovedReferences, ReplyFiles } from './reply-files.ts';
 import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
-import type { runAddons, runRemoteTools } from './run-request-tools.ts';
+import type { AddonRun, RemoteToolsRun } from './run-request-tools.ts';
 
 /** Dependencies of `createAnswerChat`. */
 export interface AnswerChatDeps {
@@ -41,9 +41,9 @@ export interface Responders {
   /** Calls upstreams that are applications or adapters, with a per-request key. */
   readonly callApplication: Responder;
   readonly runQuickApp: Responder;
-  readonly runAddons: (prepared: PreparedCall, run: Parameters<typeof runAddons>[2]) => Handle;
+  readonly runAddons: (prepared: PreparedCall, run: AddonRun) => Handle;
   /** Runs the tools of the MCP servers that the request names. Another responder answers the turns. */
-  readonly runRemoteTools: (prepared: PreparedCall, run: Parameters<typeof runRemoteTools>[2]) => Handle;
+  readonly runRemoteTools: (prepared: PreparedCall, run: RemoteToolsRun) => Handle;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -7,7 +7,7 @@ import type { Answer, Target } from '#domain/call.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { PassThroughFrame, PassThroughRequest, Upstream } from '#domain/upstreams/upstream.ts';
 import { toUsage } from '#domain/usage/reported-usage.ts';
-import { estimateTokens } from '#domain/usage/usage.ts';
+import { estimateTokens, getLength } from '#domain/usage/usage.ts';
 import { CallAccount } from './call-account.ts';
 import { toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import { failover } from './failover.ts';
@@ -121,9 +121,7 @@ function estimateValueTokens(value: unknown): number {
   if (typeof value === 'number') return 1;
   if (typeof value === 'string') return estimateTokens(value.length);
   if (Array.isArray(value)) return value.reduce((sum: number, item: unknown) => sum + estimateValueTokens(item), 0);
-  if (typeof value !== 'object' || value === null) return 0;
-  const { text } = value as { readonly text?: unknown };
-  return typeof text === 'string' ? estimateValueTokens(text) : 0;
+  return isJsonObject(value) ? estimateTokens(getLength(value.text)) : 0;
 }
 
 /** Default of `max_tokens` in the Completions API. */

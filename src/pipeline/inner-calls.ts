@@ -3,6 +3,7 @@ import { toAsyncIterable } from '#base/stream/async-items.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { toParleyError } from '#contract/errors/errors.ts';
@@ -109,8 +110,12 @@ export class InnerCalls {
     const subject = `${subjectPrefixes.service}retrieval`;
     const caller: Caller = { subject, project: 'parley', roles: deployment.userRoles ?? [], chain: null };
     const record = telemetry.startCall({
-      ...{ operation: 'embeddings', route: undefined, requestId: id },
-      ...{ traceparent: undefined, tracestate: undefined, atMs: clock.nowMs() },
+      operation: 'embeddings',
+      route: undefined,
+      requestId: id,
+      traceparent: undefined,
+      tracestate: undefined,
+      atMs: clock.nowMs(),
     });
     record.caller = caller;
     record.setDeployment(deployment.id);
@@ -157,7 +162,9 @@ class RecordedReply implements Sink<Frame>, Handle {
     return this;
   }
 
-  used: InnerReply['used'] = () => this.#answer?.used() ?? [];
+  used(): readonly ModelUsage[] {
+    return this.#answer?.used() ?? [];
+  }
 
   frame(frame: Frame): void {
     this.#sink?.frame(frame);
@@ -199,7 +206,7 @@ class RecordedReply implements Sink<Frame>, Handle {
 interface InnerEnd {
   readonly error: unknown;
   readonly isCanceled: boolean;
-  readonly used: ReturnType<InnerReply['used']>;
+  readonly used: readonly ModelUsage[];
   readonly atMs: number;
 }
 

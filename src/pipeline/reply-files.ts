@@ -4,6 +4,7 @@ import type { Sink } from '#base/stream/sink.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import type { RawChunk } from '#contract/chat/chunk.ts';
 import { RawFrame } from '#contract/chat/frame.ts';
+import { mapField, mapItems } from '#contract/schemas/normalize-request.ts';
 import { isFolder, type ResourceLocation, resolveReference, toUrl } from '#domain/files/resource-location.ts';
 import { canRead, isApplicationDocument } from '#domain/files/resource-rights.ts';
 import type { PreparedCall } from './prepared-call.ts';
@@ -43,8 +44,7 @@ export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
 
   frame(frame: RawFrame): void {
     if (this.#waiting !== undefined) this.#waiting.push(() => this.frame(frame));
-    else if (frame.textBytes !== undefined || frame.native !== undefined) this.#sink.frame(frame);
-    else if (hasCustomContent(frame)) this.#check(frame);
+    else if (frame.textBytes === undefined && frame.native === undefined && hasCustomContent(frame)) this.#check(frame);
     else this.#sink.frame(frame);
   }
 
@@ -137,33 +137,26 @@ class ReplyReferences {
   }
 
   #toReadableReply(reply: RawChunk, name: 'message' | 'delta'): RawChunk {
-    const choices = mapList(reply.choices, (choice, position) => {
-      const message = choice[name];
-      if (!isJsonObject(message) || !isJsonObject(message.custom_content)) return choice;
-      const custom = this.#toReadableContent(message.custom_content, getKey(choice, position));
-      return custom === message.custom_content ? choice : { ...choice, [name]: { ...message, custom_content: custom } };
+    const toReadableChoice = (choice: unknown, position: number): unknown =>
+      mapField(choice, name, (message) =>
+        mapField(message, 'custom_content', (custom) => this.#toReadableContent(custom, getKey(choice, position))),
+      );
+    return mapField(reply, 'choices', (choices) => mapItems(choices, toReadableChoice)) as RawChunk;
+  }
+
+  #toReadableContent(custom: unknown, key: string): unknown {
+    const toReadableStage = (stage: unknown, position: number): unknown =>
+      this.#withReadableAttachments(stage, `${key} ${getKey(stage, position)}`);
+    return mapField(this.#withReadableAttachments(custom, key), 'stages', (stages) => mapItems(stages, toReadableStage));
+  }
+
+  #withReadableAttachments(holder: unknown, key: string): unknown {
+    return mapField(holder, 'attachments', (attachments) => {
+      const readable = mapItems(attachments, (attachment) =>
+        isJsonObject(attachment) ? this.#toReadableAttachment(attachment, key) : attachment,
+      );
+      return Array.isArray(readable) && readable !== attachments ? readable.filter((item) => item !== undefined) : attachments;
     });
-    return choices === reply.choices ? reply : { ...reply, choices };
-  }
-
-  #toReadableContent(custom: JsonObject, key: string): JsonObject {
-    const readable = this.#withReadableAttachments(custom, key);
-    const { stages } = readable;
-    if (!Array.isArray(stages)) return readable;
-    const readableStages = mapList(stages as readonly unknown[], (stage, position) =>
-      isJsonObject(stage) ? this.#withReadableAttachments(stage, `${key} ${getKey(stage, position)}`) : stage,
-    );
-    return readableStages === stages ? readable : { ...readable, stages: readableStages };
-  }
-
-  #withReadableAttachments<Holder extends JsonObject>(holder: Holder, key: string): Holder {
-    const { attachments } = holder;
-    if (!Array.isArray(attachments)) return holder;
-    const readable = mapList(attachments as readonly unknown[], (attachment) =>
-      isJsonObject(attachment) ? this.#toReadableAttachment(attachment, key) : attachment,
-    );
-    if (readable === attachments) return holder;
-    return { ...holder, attachments: readable.filter((attachment) => attachment !== undefined) };
   }
 
   /** Returns undefined for an attachment if only its title remains. */
@@ -214,12 +207,7 @@ class ReplyReferences {
   }
 }
 
-function getKey({ index }: JsonObject, position: number): string {
-  return String(typeof index === 'number' ? index : position);
-}
-
-/** Maps a list, and returns the list itself if no item changes. */
-function mapList<Item>(list: readonly Item[], map: (item: Item, position: number) => Item | undefined): Item[] {
-  const items = list.map(map);
-  return items.every((item, index) => item === list[index]) ? (list as Item[]) : (items as Item[]);
+/** Returns the index of an item, or its position if it has none. */
+function getKey(item: unknown, position: number): string {
+  return String(isJsonObject(item) && typeof item.index === 'number' ? item.index : position);
 }

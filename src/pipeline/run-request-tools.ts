@@ -35,7 +35,8 @@ export interface RemoteToolsDeps extends LoopDeps {
   readonly states: RunStates;
 }
 
-interface AddonRun {
+/** How a call with addons reaches the model, and where its reply goes. */
+export interface AddonRun {
   readonly callModel: Responder;
   readonly sink: Sink<RawFrame>;
 }
@@ -75,7 +76,8 @@ async function* runAddonLoop(
   yield* runLoop({ ...loaded, ...toLoopOptions(deps, prepared, { sendTurn, signal, toolOrigin: 'an addon' }) });
 }
 
-interface RemoteToolsRun {
+/** Tools of MCP servers for one call, and where its reply goes. */
+export interface RemoteToolsRun {
   readonly remote: RemoteTools;
   /** Answers one turn. */
   readonly answer: Responder;
