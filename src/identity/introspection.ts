@@ -77,9 +77,7 @@ export class IntrospectionGuard {
       throw new ParleyError(
         'request_limit_exceeded',
         'Too many unknown tokens come from this address. Send a valid token, or wait.',
-        {
-          retryAfterSeconds,
-        },
+        { retryAfterSeconds },
       );
     if (this.#running >= maxConcurrent)
       throw new ParleyError('overloaded', 'Parley is checking too many tokens. Send the request again later.', {

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type ConfigurationError, formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
-import type { DanglingDependency, DependencyGraph } from '#domain/consent/dependency-graph.ts';
+import type { DependencyEdge, DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import { applicationPrefix } from '#domain/deployments/application-location.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
@@ -61,7 +61,7 @@ export class NodeState {
   #loadedAtMs = 0;
   #rejectedAtMs: number | undefined;
   /** Dangling dependencies by the missing id. */
-  readonly #dangling = new Map<string, DanglingDependency>();
+  readonly #dangling = new Map<string, DependencyEdge>();
   readonly #deps: NodeStateDeps;
   #stores = noStores;
   #undelivered: readonly UndeliveredAlert[] = [];
@@ -103,7 +103,7 @@ export class NodeState {
   }
 
   /** Records dangling dependencies of a graph, except those that have a configuration warning. Returns the new ones. */
-  recordGraph({ deployments, dangling }: DependencyGraph): readonly DanglingDependency[] {
+  recordGraph({ deployments, dangling }: DependencyGraph): readonly DependencyEdge[] {
     const unwarned = dangling.filter((edge) => !this.#hasWarning(edge));
     const added = unwarned.filter(({ dependency }) => !this.#dangling.has(dependency));
     const walked = new Set(deployments.map(({ id }) => id));
@@ -190,12 +190,12 @@ export class NodeState {
    * Returns the dangling dependencies of configured deployments. Those of saved applications are only logged, because they are
    * the responsibility of their owner.
    */
-  #listConfiguredDangling(): readonly DanglingDependency[] {
+  #listConfiguredDangling(): readonly DependencyEdge[] {
     return [...this.#dangling.values()].filter((edge) => !isFromUserApplication(edge));
   }
 
   /** Returns whether the current configuration shows that the dependency still dangles. */
-  #stillDangles(edge: DanglingDependency): boolean {
+  #stillDangles(edge: DependencyEdge): boolean {
     const { deployments } = this.#deps.snapshot();
     const deployment = deployments.get(edge.deployment);
     if (deployments.has(edge.dependency) || this.#hasWarning(edge)) return false;
@@ -208,14 +208,14 @@ export class NodeState {
    * Returns whether the configuration already has a warning for the dependency. It has none for ids of saved applications, and
    * none for dependencies that only a graph walk finds.
    */
-  #hasWarning({ deployment, dependency }: DanglingDependency): boolean {
+  #hasWarning({ deployment, dependency }: DependencyEdge): boolean {
     if (dependency.startsWith('applications/')) return false;
     const configured = this.#deps.snapshot().deployments.get(deployment);
     return configured !== undefined && listDeclaredDependencies(configured).includes(dependency);
   }
 }
 
-function isFromUserApplication({ deployment }: DanglingDependency): boolean {
+function isFromUserApplication({ deployment }: DependencyEdge): boolean {
   return deployment.startsWith(applicationPrefix);
 }
 
@@ -256,7 +256,7 @@ function formatPublic({ file, ...details }: ConfigurationError): string {
 const maxNames = 5;
 
 /** Formats dangling dependencies as one log line with their number and the first five. */
-export function formatAllDangling(dangling: readonly DanglingDependency[]): string {
+export function formatAllDangling(dangling: readonly DependencyEdge[]): string {
   const [first] = dangling;
   if (first !== undefined && dangling.length === 1) return formatDangling(first);
   const names = dangling.slice(0, maxNames).map((edge) => `${edge.deployment} → ${edge.dependency}`);
@@ -265,6 +265,6 @@ export function formatAllDangling(dangling: readonly DanglingDependency[]): stri
 }
 
 /** Formats a dangling dependency for the log and `/health`. */
-export function formatDangling({ deployment, dependency }: DanglingDependency): string {
+export function formatDangling({ deployment, dependency }: DependencyEdge): string {
   return `${deployment} depends on ${dependency}, which does not exist`;
 }

@@ -23,12 +23,15 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
       'access_denied',
       `Applications cannot call "${id}", because features.accessibleByPerRequestKey is false.`,
     );
-  const closed = limits.findDenying(caller, id);
-  if (closed === undefined) return;
-  const { kind, period } = closed.window;
-  const [holder, their] = hasScope(closed) ? [`Your ${closed.scope.kind} does`, 'its'] : ['Your roles do', 'their'];
-  const limit = kind === 'calls' ? 'parallel calls' : `${kind} per ${period}`;
-  throw new ParleyError('access_denied', `${holder} not allow any use of "${id}": ${their} limit of ${limit} is 0 or less.`);
+  const limit = limits.findDenying(caller, id);
+  if (limit === undefined) return;
+  const { kind, period } = limit.window;
+  const [holder, possessive] = hasScope(limit) ? [`Your ${limit.scope.kind} does`, 'its'] : ['Your roles do', 'their'];
+  const amount = kind === 'calls' ? 'parallel calls' : `${kind} per ${period}`;
+  throw new ParleyError(
+    'access_denied',
+    `${holder} not allow any use of "${id}": ${possessive} limit of ${amount} is 0 or less.`,
+  );
 }
 
 /**

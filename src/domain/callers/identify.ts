@@ -58,7 +58,7 @@ export function createIdentify(
     requireUnbound(caller, boundKeys);
     return caller;
   };
-  const findOther = async (
+  const resolveAsync = async (
     credentials: string,
     from: RequestOrigin,
     { entry, boundKeys }: { readonly entry: RingEntry | undefined; readonly boundKeys: BoundKeys | undefined },
@@ -85,11 +85,11 @@ export function createIdentify(
       throw error;
     }
   };
-  const find: Identify = (credentials, from, boundKeys) => {
+  const resolve: Identify = (credentials, from, boundKeys) => {
     const entry = snapshot().keys.find(credentials);
     const name = entry?.caller.configuredKey?.name;
     if (name !== undefined) runtimeKeys?.requireCurrent(name);
-    return entry?.hasBounds === false ? entry.caller : findOther(credentials, from, { entry, boundKeys });
+    return entry?.hasBounds === false ? entry.caller : resolveAsync(credentials, from, { entry, boundKeys });
   };
   const accept = (caller: Caller): Caller => {
     // The caller of a per-request key has the configured key of the outer call.
@@ -108,7 +108,7 @@ export function createIdentify(
     }
   };
   return (credentials, from, boundKeys) => {
-    const caller = find(credentials, from, boundKeys);
+    const caller = resolve(credentials, from, boundKeys);
     return caller instanceof Promise ? caller.then(admit) : admit(caller);
   };
 }

@@ -37,10 +37,14 @@ export function hashKey(key: string): string {
 
 /** Returns the properties of a key that its user and administrators see, without the secret. */
 export function toVisibleKey(key: StoredKey): JsonObject {
-  const { id, name, prefix, createdAtMs: createdAt, lastUsedAtMs: lastUsedAt, expiresAtMs: expiresAt } = key;
-  const { deployments, allowedIps } = key;
+  const { id, name, prefix, deployments, allowedIps } = key;
   return {
-    ...{ id, name, prefix, createdAt, lastUsedAt, expiresAt },
+    id,
+    name,
+    prefix,
+    createdAt: key.createdAtMs,
+    lastUsedAt: key.lastUsedAtMs,
+    expiresAt: key.expiresAtMs,
     ...(deployments !== null && { deployments }),
     ...(allowedIps !== null && { allowedIps }),
   };

@@ -100,14 +100,11 @@ async function requireOnPath({ store }: ConsentDeps, consenting: ConsentSubject,
   const stored = await store.find(caller.subject, root);
   if (stored === undefined)
     throw createConsentMissingError(consenting, root, `. GET ${toConsentPath(root)} returns the form to accept`);
-  const uncovered = path.find((id) => requiresConsent(stored.form, id) === undefined) ?? toUncovered(stored.form, deployment);
+  const isCovered = requiresConsent(stored.form, deployment.id) === true;
+  const uncovered = path.find((id) => requiresConsent(stored.form, id) === undefined) ?? (isCovered ? undefined : deployment.id);
   if (uncovered === undefined) return;
   const hint = `, and your consent does not cover ${uncovered}. GET ${toConsentPath(root)} returns the current form`;
   throw createConsentMissingError(consenting, root, hint);
-}
-
-function toUncovered(form: ConsentForm, { id }: Deployment): string | undefined {
-  return requiresConsent(form, id) === true ? undefined : id;
 }
 
 async function requireAccepted(deps: ConsentDeps, consenting: ConsentSubject): Promise<void> {

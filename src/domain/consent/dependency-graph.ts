@@ -18,8 +18,8 @@ export interface DependencySource {
 /** Returns the source for a caller, from the current configuration. */
 export type OpenDependencies = (snapshot: ConfigSnapshot, caller: Caller) => DependencySource;
 
-/** A dependency that does not exist. */
-export interface DanglingDependency {
+/** A deployment, and the ID of one that it calls. */
+export interface DependencyEdge {
   readonly deployment: string;
   readonly dependency: string;
 }
@@ -28,8 +28,8 @@ export interface DanglingDependency {
 export interface DependencyGraph {
   /** Unique deployments in breadth-first order. The root is first. */
   readonly deployments: readonly Deployment[];
-  /** Unique missing IDs, each with the first deployment that depends on it. */
-  readonly dangling: readonly DanglingDependency[];
+  /** Edges to unique IDs that do not exist, each from the first deployment that depends on the ID. */
+  readonly dangling: readonly DependencyEdge[];
 }
 
 /**
@@ -38,36 +38,36 @@ export interface DependencyGraph {
  */
 export async function walkDependencies(root: Deployment, source: DependencySource): Promise<DependencyGraph> {
   const deployments = [root];
-  const dangling: DanglingDependency[] = [];
+  const dangling: DependencyEdge[] = [];
   const seen = new Set([root.id]);
   let level: readonly Deployment[] = deployments;
   while (level.length > 0) {
-    const steps = await findNewSteps(level, source, seen);
+    const edges = await findNewEdges(level, source, seen);
     if (seen.size > maxConsentFormDeployments) throw createTooManyError(root);
-    const deploymentsById = await source.findAll(steps.map(({ dependency }) => dependency));
-    level = steps.flatMap(({ dependency }) => deploymentsById.get(dependency) ?? []);
+    const deploymentsById = await source.findAll(edges.map(({ dependency }) => dependency));
+    level = edges.flatMap(({ dependency }) => deploymentsById.get(dependency) ?? []);
     deployments.push(...level);
-    dangling.push(...steps.filter(({ dependency }) => deploymentsById.get(dependency) === undefined));
+    dangling.push(...edges.filter(({ dependency }) => deploymentsById.get(dependency) === undefined));
   }
   return { deployments, dangling };
 }
 
 /** Returns the edges from a level to IDs that are not in `seen`, and adds these IDs to `seen`. */
-async function findNewSteps(
+async function findNewEdges(
   level: readonly Deployment[],
   source: DependencySource,
   seen: Set<string>,
-): Promise<readonly DanglingDependency[]> {
+): Promise<readonly DependencyEdge[]> {
   const dependencyIds = await Promise.all(level.map((deployment) => source.listDependencies(deployment)));
-  const steps: DanglingDependency[] = [];
+  const edges: DependencyEdge[] = [];
   level.forEach(({ id }, index) => {
     for (const dependency of dependencyIds[index] ?? []) {
       if (seen.has(dependency)) continue;
       seen.add(dependency);
-      steps.push({ deployment: id, dependency });
+      edges.push({ deployment: id, dependency });
     }
   });
-  return steps;
+  return edges;
 }
 
 function createTooManyError({ id }: Deployment): ParleyError {

@@ -21,11 +21,11 @@ export function collectForwardedFiles(
   const forwardsAssistantFiles = !hasForeignApplication({ ...caller, chain: { path } });
   const files = new Set(caller.chain?.rights.files);
   const assistantFiles = new Set(forwardsAssistantFiles ? caller.chain?.rights.assistantFiles : []);
-  for (const { text, isFromUser: isUsers } of listAddresses(request.messages)) {
+  for (const { text, isFromUser } of listAddresses(request.messages)) {
     if (files.size + assistantFiles.size >= maxNamedFiles) break;
-    const location = isUsers || forwardsAssistantFiles ? parseReference(text) : undefined;
+    const location = isFromUser || forwardsAssistantFiles ? parseReference(text) : undefined;
     if (location === undefined || !canRead(caller, location)) continue;
-    if (isUsers && !isAssistantOnly(caller, location)) files.add(toReference(location));
+    if (isFromUser && !isAssistantOnly(caller, location)) files.add(toReference(location));
     else if (forwardsAssistantFiles) assistantFiles.add(toReference(location));
   }
   return { files, assistantFiles };

@@ -182,8 +182,11 @@ export function toLimitUsage(status: LimitStatus, deployment: string): LimitUsag
   if (limit.window.kind === 'calls') return { window, limit: limit.total, used: reserved, remaining: countRemaining(status) };
   const units = limit.window.kind === 'cost' ? unitsPerUsd : 1;
   return {
-    ...{ window, limit: limit.total / units, used: used / units },
+    window,
+    limit: limit.total / units,
+    used: used / units,
     ...(reserved > 0 && { reserved: reserved / units }),
-    ...{ remaining: countRemaining(status) / units, resetsAt: resetsAtMs },
+    remaining: countRemaining(status) / units,
+    resetsAt: resetsAtMs,
   };
 }

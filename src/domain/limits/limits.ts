@@ -87,7 +87,7 @@ export class LimitRules {
       ),
       user: toSets('user', listLimited(users)),
     };
-    this.#hasScopes = Object.keys(limitResets).length + Math.max(...Object.values(this.#scopes).map(({ size }) => size)) > 0;
+    this.#hasScopes = Object.keys(limitResets).length > 0 || Object.values(this.#scopes).some(({ size }) => size > 0);
   }
 
   /**

@@ -78,7 +78,7 @@ const kindNames: Readonly<Record<LimitKind, string>> = {
   calls: 'Call',
 };
 
-/** Returns the public name of a window, such as `minuteTokenStats`. */
+/** Returns the field of a window in `GET /v1/deployments/{id}/limits`, such as `minuteTokenStats`. */
 export function toStatsName({ kind, period }: Window): string {
   return `${period}${kindNames[kind]}Stats`;
 }

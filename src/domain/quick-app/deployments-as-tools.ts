@@ -1,5 +1,5 @@
 import { mayUse } from '../callers/access.ts';
-import type { DanglingDependency, DependencySource } from '../consent/dependency-graph.ts';
+import type { DependencyEdge, DependencySource } from '../consent/dependency-graph.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { type DeploymentLookup, listUsable } from '../deployments/usable-deployments.ts';
 import type { QuickApp } from './quick-app.ts';
@@ -47,7 +47,7 @@ export interface DeploymentTools {
   /** Unique deployments to offer to the model. They exist, support chat, and are open to the caller. */
   readonly deployments: readonly Deployment[];
   /** IDs of tools or dependencies that do not exist. */
-  readonly dangling: readonly DanglingDependency[];
+  readonly dangling: readonly DependencyEdge[];
 }
 
 export async function findDeploymentTools(application: Deployment, lookup: DeploymentLookup): Promise<DeploymentTools> {

@@ -61,8 +61,7 @@ export class ReplySizes {
     const exceeds = maxTokens !== undefined && used.completion_tokens > maxTokens;
     const learned = this.#learned.get(id);
     if (learned === undefined) {
-      if (this.#learned.size >= maxDeployments)
-        for (const oldest of this.#learned.keys()) if (this.#learned.delete(oldest)) break;
+      if (this.#learned.size >= maxDeployments) this.#learned.delete(this.#learned.keys().next().value ?? '');
       const completion = { mean: used.completion_tokens, deviation: 0 };
       this.#learned.set(id, { promptExcess: { mean: excess, deviation: 0 }, completion, keepsToMaximum: !exceeds });
       return;

@@ -98,14 +98,14 @@ export function toUsage(reported: JsonObject): Usage | undefined {
   if (counts.prompt === undefined && counts.completion === undefined) return undefined;
   if (!isValidCount(counts.prompt) || !isValidCount(counts.completion)) return undefined;
   const prompt_tokens = toCount(counts.prompt);
-  const reported_completion = toCount(counts.completion);
+  const reportedCompletion = toCount(counts.completion);
   const changes: Record<string, JsonObject> = {};
   let extraReasoning = 0;
   if (hasDetails(reported)) {
     for (const detail of details) addDetail(changes, reported, detail);
-    extraReasoning = countReasoningOnTop({ ...reported, ...changes }, prompt_tokens + reported_completion);
+    extraReasoning = countReasoningOnTop({ ...reported, ...changes }, prompt_tokens + reportedCompletion);
   }
-  const completion_tokens = reported_completion + extraReasoning;
+  const completion_tokens = reportedCompletion + extraReasoning;
   const usageCounts = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
   const isSame = Object.entries(usageCounts).every(([name, count]) => reported[name] === count);
   if (isSame && Object.keys(changes).length === 0) return reported as Usage;

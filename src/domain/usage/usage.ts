@@ -148,11 +148,7 @@ export function estimateTokens(chars: number): number {
 /** Returns the number of characters in the text, thoughts, and calls of a reply. The reply is untrusted. */
 export function countReplyChars(reply: object): number {
   const { content, reasoning_content, reasoning } = reply as Record<string, unknown>;
-  let chars = countCallChars(reply);
-  if (typeof content === 'string') chars += content.length;
-  if (typeof reasoning_content === 'string') chars += reasoning_content.length;
-  if (typeof reasoning === 'string') chars += reasoning.length;
-  return chars;
+  return countCallChars(reply) + getLength(content) + getLength(reasoning_content) + getLength(reasoning);
 }
 
 /** Returns the number of characters in the names and arguments of a message's or delta's calls. */
@@ -202,7 +198,7 @@ export function countChars(message: Message): number {
   const { content } = message;
   let chars = countCallChars(message);
   if (typeof content === 'string') return chars + content.length;
-  for (const part of Array.isArray(content) ? content : []) chars += countPartChars(part);
+  for (const part of Array.isArray(content) ? content : []) if (isJsonObject(part)) chars += getLength(part.text);
   return chars;
 }
 
@@ -213,10 +209,6 @@ export function estimateInputTokens({ input }: EmbeddingsRequest): number {
   for (const item of input)
     tokens += typeof item === 'string' ? estimateTokens(item.length) : typeof item === 'number' ? 1 : item.length;
   return tokens;
-}
-
-function countPartChars(part: unknown): number {
-  return isJsonObject(part) ? getLength(part.text) : 0;
 }
 
 /** Details of a call that an upstream reports in addition to tokens. An undefined field was not reported. */
