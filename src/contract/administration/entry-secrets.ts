@@ -44,7 +44,7 @@ export function restoreEntrySecrets(kind: EntryKind, input: JsonObject, stored: 
   return { entry: { ...restored, applicationProperties: merged.properties }, errors };
 }
 
-interface Restoring {
+interface RestoreOptions {
   readonly input: JsonObject;
   readonly stored: JsonObject | undefined;
   readonly errors: Issue[];
@@ -56,8 +56,8 @@ const secretFields: Readonly<Record<'models' | 'addons', readonly string[]>> = {
   addons: ['authorization'],
 };
 
-/** Restores the secrets of each object that has an address: the upstreams of a model, or the complete entry. */
-function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): JsonObject {
+/** Restores the secrets of a key, or of each object with an address: upstreams of a model, an addon, or an introspection endpoint. */
+function restoreHolders(kind: EntryKind, { input, stored, errors }: RestoreOptions): JsonObject {
   if (kind === 'keys') return restoreKey({ input, stored, errors });
   if (stored === undefined) return input;
   if (kind === 'addons') {
@@ -66,6 +66,20 @@ function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): 
       { input: completed, stored, errors },
       { names: secretFields.addons, path: [], isSameAddress: toAddonAddress(completed) === toAddonAddress(stored) },
     );
+  }
+  if (kind === 'identity-providers') {
+    const { introspection } = input;
+    if (!isJsonObject(introspection) || !isJsonObject(stored.introspection)) return input;
+    const restored = restoreFields(
+      { input: introspection, stored: stored.introspection, errors },
+      {
+        names: ['clientSecret'],
+        path: ['introspection'],
+        isSameAddress: introspection.url === stored.introspection.url,
+        isRequired: true,
+      },
+    );
+    return { ...input, introspection: restored };
   }
   if (kind !== 'models' || !Array.isArray(input.upstreams)) return input;
   const storedUpstreams = new Map(listObjects(stored.upstreams));
@@ -116,7 +130,7 @@ function hideAuthorization(authorization: JsonObject): JsonObject {
  * The digest of a stored key stays, unless the input has another key. A blocked key stays blocked unless the input unblocks it
  * explicitly, so that an older document does not unblock it.
  */
-function restoreKey({ input, stored, errors }: Restoring): JsonObject {
+function restoreKey({ input, stored, errors }: RestoreOptions): JsonObject {
   if (stored === undefined) return input;
   const previous = input.previous ?? stored.previous;
   if (input.previous !== undefined && !isDeepStrictEqual(input.previous, stored.previous))
@@ -127,8 +141,8 @@ function restoreKey({ input, stored, errors }: Restoring): JsonObject {
     ...(previous !== undefined && { previous }),
     ...(disabled !== undefined && { disabled }),
   };
-  const isKept = (input.key === undefined || input.key === hiddenSecret) && input.sha256 === undefined;
-  if (!isKept || stored.sha256 === undefined) return restored;
+  const keepsSecret = (input.key === undefined || input.key === hiddenSecret) && input.sha256 === undefined;
+  if (!keepsSecret || stored.sha256 === undefined) return restored;
   const { key: _key, ...otherFields } = restored;
   return { ...otherFields, sha256: stored.sha256 };
 }
@@ -139,20 +153,19 @@ interface Holder {
   readonly path: Path;
   /** Whether the input has the address that the stored secrets are for. */
   readonly isSameAddress: boolean;
+  /** Whether the fields cannot be removed. */
+  readonly isRequired?: true;
 }
 
-function restoreFields(
-  { input, stored, errors }: Required<Restoring> & { readonly stored: JsonObject },
-  holder: Holder,
-): JsonObject {
+function restoreFields({ input, stored, errors }: RestoreOptions & { readonly stored: JsonObject }, holder: Holder): JsonObject {
   const restored: JsonObject = { ...input };
   for (const name of holder.names) {
     const isHidden = restored[name] === undefined || hasHidden(restored[name]);
     if (!isHidden || stored[name] === undefined || isEmpty(stored[name])) continue;
     if (holder.isSameAddress) restored[name] = mergeHidden(restored[name], stored[name]);
     else {
-      const message = 'must be entered again: the stored secret is for another address. Write null to remove it';
-      errors.push({ path: [...holder.path, name], message });
+      const message = 'must be entered again: the stored secret is for another address';
+      errors.push({ path: [...holder.path, name], message: holder.isRequired ? message : `${message}. Write null to remove it` });
     }
   }
   return restored;
