@@ -35,11 +35,14 @@ describe('parley check', () => {
     const keys = { [key]: { project: 'p', roles: ['held'] } };
     expect(await listWarnings({ roles, keys })).toEqual(
       ['staff', 'admin', 'auditor'].map(
-        (role) => `roles.${role}: is a role that no key has. Name it in a key, or set rolesClaim of an identity provider`,
+        (role) =>
+          `roles.${role}: is a role that no key or SCIM group has. Name it in a key or in scim.groups, or set rolesClaim of an identity provider`,
       ),
     );
     const identityProviders = { sso: { issuer: 'https://sso.example', audience: 'parley', rolesClaim: 'roles' } };
     expect(await listWarnings({ roles, keys, identityProviders })).toEqual([]);
+    const scim = { groups: { Employees: ['staff', 'admin', 'auditor'] } };
+    expect(await listWarnings({ roles, keys, scim })).toEqual([]);
   });
 
   it('warns about an endpoint of the OpenAI protocol that has no path', async () => {

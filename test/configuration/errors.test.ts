@@ -553,7 +553,7 @@ describe('parley check', () => {
       'warning: parley.json: addin.models[0].id: names "gone", a deployment that is not configured',
       'warning: parley.json: identityProviders.p.audience: is missing, so Parley also accepts tokens that the issuer creates for other services',
       'warning: parley.json: models.z.upstreams[0].apiVersion: is missing, and most azure upstreams return 404 without it',
-      'warning: parley.json: roles.r: is a role that no key has. Name it in a key, or set rolesClaim of an identity provider',
+      'warning: parley.json: roles.r: is a role that no key or SCIM group has. Name it in a key or in scim.groups, or set rolesClaim of an identity provider',
       'parley.json: no errors (2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider)',
     ]);
   });

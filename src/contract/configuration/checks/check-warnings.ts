@@ -1,9 +1,9 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
-import { defaultRole } from '../../roles.ts';
 import type { Configuration } from '../configuration.ts';
 import type { Issue, Path } from '../issue.ts';
 import { getProtocol } from '../protocols.ts';
+import { listAssignedRoles } from './find-configuration-warnings.ts';
 
 /**
  * Yields warnings that `parley check` reports in addition to `findConfigurationWarnings`. A running node omits them, because
@@ -36,13 +36,13 @@ function* findWeakKeys({ keys }: Configuration): Iterable<Issue> {
   }
 }
 
-function* findRolesWithoutCallers({ roles, keys, identityProviders }: Configuration): Iterable<Issue> {
-  if (Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return;
-  const usedRoles = new Set([defaultRole, ...Object.values(keys).flatMap(({ role, roles: several = [] }) => [role, ...several])]);
-  for (const role of Object.keys(roles)) {
-    if (usedRoles.has(role)) continue;
-    const hint = 'name it in a key, or set rolesClaim of an identity provider';
-    yield { path: ['roles', role], message: 'is a role that no key has', hint };
+function* findRolesWithoutCallers(configuration: Configuration): Iterable<Issue> {
+  if (Object.values(configuration.identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return;
+  const assignedRoles = listAssignedRoles(configuration);
+  for (const role of Object.keys(configuration.roles)) {
+    if (assignedRoles.has(role)) continue;
+    const hint = 'name it in a key or in scim.groups, or set rolesClaim of an identity provider';
+    yield { path: ['roles', role], message: 'is a role that no key or SCIM group has', hint };
   }
 }
 

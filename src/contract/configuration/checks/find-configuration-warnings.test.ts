@@ -135,7 +135,7 @@ describe('findConfigurationWarnings', () => {
   const entry = (...userRoles: string[]) => ({ ...demo, userRoles });
   const roles = { staff: {} };
   const keys = { one: { project: 'p', role: 'lab' }, two: { project: 'q', roles: ['shop', 'home'] } };
-  const message = 'a role that is not in roles and that no key has';
+  const message = 'a role that is not in roles and that no key or SCIM group has';
 
   it('warns about a user role without callers', () => {
     const models = { m: entry('staff', 'lab', 'shop', 'home', 'default'), n: entry('stafff', 'guests') };
@@ -145,6 +145,20 @@ describe('findConfigurationWarnings', () => {
       `models.n.userRoles[1]: names "guests", ${message}`,
       `applications.a.userRoles[0]: names "hoem", ${message}. Did you mean home?`,
     ]);
+  });
+
+  it('returns no warning for a user role that a SCIM group has', () => {
+    const models = { m: { ...demo, userRoles: ['staff'] } };
+    expect(listWarnings({ models, keys: someKey, scim: { groups: { Employees: ['staff'] } } })).toEqual([]);
+  });
+
+  it('warns about a SCIM provider that is not configured', () => {
+    const identityProviders = { corporate: { issuer: 'https://id.example', audience: 'parley' } };
+    const value = { models: { m: demo }, identityProviders, scim: { provider: 'corporat' } };
+    expect(listWarnings(value)).toEqual([
+      'scim.provider: names "corporat", an identity provider that is not configured. Did you mean corporate?',
+    ]);
+    expect(listWarnings({ ...value, scim: { provider: 'corporate' } })).toEqual([]);
   });
 
   it('warns about a misspelled role of a key', () => {

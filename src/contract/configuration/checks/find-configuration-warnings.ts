@@ -34,12 +34,25 @@ export function* findConfigurationWarnings(
     yield* findMisspelledKeyRoles(configuration);
     yield* findAlertWarnings(configuration, ids);
     yield* findUnusableSelfService(configuration);
+    yield* findUnknownScimProvider(configuration);
   }
   yield* findKeyWarnings(configuration, ids, nowMs);
   yield* findUnusedLimits(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries())
     yield* findDangling(['addin', 'models', index, 'id'], id, ids);
-  for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
+  yield* findAudienceWarnings(configuration);
+  yield* findUpstreamWarnings(configuration);
+  yield* findAccentWarnings(configuration);
+  yield* findCostLimitsWithoutPrices(configuration);
+  yield* findPricesPerMillion(configuration);
+  yield* findNegativeLimits(configuration);
+  yield* findSelfReferences(configuration);
+  yield* findDefaultReplyLengths(configuration);
+  yield* findUnreadableDocuments(configuration);
+}
+
+function* findAudienceWarnings({ identityProviders }: Configuration): Iterable<Issue> {
+  for (const [name, { audience, signIn }] of Object.entries(identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
     if (audience === undefined)
       yield {
@@ -53,14 +66,6 @@ export function* findConfigurationWarnings(
         message: 'is not the clientId of signIn, which is the audience of its id_token, so Parley may reject users who sign in',
       };
   }
-  yield* findUpstreamWarnings(configuration);
-  yield* findAccentWarnings(configuration);
-  yield* findCostLimitsWithoutPrices(configuration);
-  yield* findPricesPerMillion(configuration);
-  yield* findNegativeLimits(configuration);
-  yield* findSelfReferences(configuration);
-  yield* findDefaultReplyLengths(configuration);
-  yield* findUnreadableDocuments(configuration);
 }
 
 /** An entry with limits, and its path. */
@@ -191,6 +196,12 @@ function* findUnusableSelfService({ roles, identityProviders }: Configuration): 
   }
 }
 
+/** Without its provider, no provisioned user gets the roles of its groups. */
+function* findUnknownScimProvider({ scim: { provider }, identityProviders }: Configuration): Iterable<Issue> {
+  if (provider === undefined || Object.hasOwn(identityProviders, provider)) return;
+  yield { path: ['scim', 'provider'], ...describeUnconfigured('an identity provider', provider, Object.keys(identityProviders)) };
+}
+
 function* findAccentWarnings({ page: { accent } }: Configuration): Iterable<Issue> {
   if (accent === undefined) return;
   const { light } = toAccents(accent);
@@ -270,10 +281,15 @@ function* findDanglingTools({ applications }: Configuration, ids: ReadonlySet<st
   }
 }
 
-/** Lists the roles with limits and the roles of keys. Tokens of identity providers can contain other roles. */
-export function listKnownRoles({ roles, keys }: Pick<Configuration, 'roles' | 'keys'>): ReadonlySet<string> {
-  const keyRoles = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
-  return new Set([defaultRole, ...Object.keys(roles), ...keyRoles]);
+/** Returns the roles that keys and SCIM groups have. Tokens of identity providers can contain other roles. */
+export function listAssignedRoles({ keys, scim }: Pick<Configuration, 'keys' | 'scim'>): ReadonlySet<string> {
+  const keyRoles = Object.values(keys).flatMap(({ role, roles = [] }) => (role === undefined ? roles : [role, ...roles]));
+  return new Set([defaultRole, ...keyRoles, ...Object.values(scim.groups).flat()]);
+}
+
+/** Returns the roles that the configuration names. Tokens of identity providers can contain other roles. */
+export function listKnownRoles(configuration: Configuration): ReadonlySet<string> {
+  return new Set([...listAssignedRoles(configuration), ...Object.keys(configuration.roles)]);
 }
 
 /**
@@ -292,7 +308,7 @@ function* findUnknownUserRoles(configuration: Configuration): Iterable<Issue> {
         if (isOpen && suggestion.hint === undefined) continue;
         yield {
           path: [section, id, 'userRoles', index],
-          message: `names ${JSON.stringify(role)}, a role that is not in roles and that no key has`,
+          message: `names ${JSON.stringify(role)}, a role that is not in roles and that no key or SCIM group has`,
           ...suggestion,
         };
       }
