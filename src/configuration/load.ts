@@ -62,8 +62,10 @@ async function readConfiguration(file: string): Promise<ReadResult> {
 
 const readErrors: ReadonlyMap<unknown, string> = new Map([
   ['ENOENT', 'does not exist'],
+  ['ENOTDIR', 'does not exist'],
   ['EISDIR', 'is a folder'],
   ['EACCES', 'cannot be read because of its permissions'],
+  ['EPERM', 'cannot be read because of its permissions'],
 ]);
 
 function describeReadError(error: unknown): string {
@@ -98,6 +100,7 @@ async function checkMerged(
 
 /**
  * Returns the result without errors and warnings at paths whose values are placeholders, and adds a warning for each placeholder.
+ * The list of errors can then be empty.
  */
 function withUnset(
   checked: ValidConfiguration | RejectedConfiguration,
@@ -192,13 +195,6 @@ async function readImage(name: string, file: string): Promise<string | Omit<Issu
 /** Maximum size of a secret file. Google service accounts and certificate chains are smaller. */
 const maxSecretBytes = 65_536;
 
-const secretFileErrors: ReadonlyMap<unknown, string> = new Map([
-  ['ENOENT', 'does not exist'],
-  ['ENOTDIR', 'does not exist'],
-  ['EACCES', 'cannot be read because of its permissions'],
-  ['EPERM', 'cannot be read because of its permissions'],
-]);
-
 /** Reads a file that holds one secret, such as `/run/secrets/openai`. Removes one trailing line break. */
 export const readSecretFile: ReadSecretFile = (path) => {
   if (!isAbsolute(path)) return { error: 'is not an absolute path' };
@@ -211,7 +207,6 @@ export const readSecretFile: ReadSecretFile = (path) => {
     const text = bytes.toString('utf8').replace(/\r?\n$/, '');
     return text === '' ? { error: 'is empty' } : { text };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return { error: secretFileErrors.get(code) ?? `cannot be read (${code})` };
+    return { error: describeReadError(error) };
   }
 };

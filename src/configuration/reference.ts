@@ -1,7 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
-import { findDiscriminator, readSchema, type SchemaNode } from '#contract/configuration/schema-node.ts';
-import { toWrittenSchema } from '#contract/configuration/written-schema.ts';
+import { findDiscriminator, readSchema, type SchemaNode, toWrittenSchema } from '#contract/configuration/schema-node.ts';
 import { QuickAppForm } from '#contract/quick-app/form.ts';
 import { ObsoleteWebToolset } from '#contract/quick-app/toolsets.ts';
 

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { Secret } from '#base/secrets/secret.ts';
 import type {
   ConfigurationError,
   RejectedConfiguration,
@@ -90,13 +89,8 @@ export async function watchConfiguration(
   };
 }
 
-/** Includes the values of secrets, because every secret serializes as the same text. */
 function computeDigest(configuration: Configuration): string {
-  const text = JSON.stringify(configuration, function (this: Record<string, unknown>, key, value) {
-    const original = this[key];
-    return original instanceof Secret ? original.reveal() : value;
-  });
-  return hash('sha256', text);
+  return hash('sha256', JSON.stringify(configuration));
 }
 
 function findRealPaths(files: readonly string[]): Promise<string[]> {

@@ -32,7 +32,7 @@ const optionalOfRating: ReadonlySet<string> = new Set(['comment', 'responseId'])
 
 /** Parses `{inputs: [{type, value}]}`. Throws `invalid_request`. */
 export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
-  return listInputs(value).map((input, index) => {
+  return parseInputs(value).map((input, index) => {
     const at = `inputs[${index}]`;
     if (!isJsonObject(input)) throw createRequestError(at, 'must be an object');
     if (input.type === 'request') return { type: 'request', value: input.value };
@@ -42,18 +42,14 @@ export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
   });
 }
 
-/** Parses `{inputs: [request]}`. The requests are not validated. Throws `invalid_request`. */
-export function parseTruncateRequest(value: unknown): readonly unknown[] {
-  return listInputs(value);
-}
-
 /** Parses `{rate, comment, responseId}`. Throws `invalid_request`. */
 export function parseRating(value: unknown): Rating {
   const { rate, comment, responseId } = requireShape(ratingShape, withoutNulls(parseObject(value), optionalOfRating));
   return { rate, ...(comment !== undefined && { comment }), ...(responseId !== undefined && { responseId }) };
 }
 
-function listInputs(value: unknown): readonly unknown[] {
+/** Parses `{inputs: […]}`, for example with the requests to truncate. The inputs are not validated. Throws `invalid_request`. */
+export function parseInputs(value: unknown): readonly unknown[] {
   const { inputs } = parseObject(value);
   if (!Array.isArray(inputs)) throw createRequestError('inputs', 'must be a list');
   if (inputs.length > maxInputs) throw createRequestError('inputs', `must have at most ${maxInputs} items`);

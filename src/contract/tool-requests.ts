@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { JsonObject } from '#base/json/json.ts';
 import { strict } from './configuration/fields.ts';
+import { isHttpUrl } from './configuration/values.ts';
 import { ParleyError } from './errors/errors.ts';
 import { requireShape } from './errors/request-error.ts';
 import { QuickAppForm } from './quick-app/form.ts';
@@ -83,13 +84,13 @@ export function parseToolRunRequest(body: unknown): ToolRunRequest {
   return requireShape(shapes.run, withoutNulls(body, optional));
 }
 
-/** Throws `invalid_request`. */
+/** Validates the selection of operations. Throws `invalid_request`. */
 export function parseImportRequest(body: unknown): ImportRequest {
   const request = requireShape(shape, withoutNulls(body, optionalImportFields));
   const { url, document } = request;
   if (url === undefined && document === undefined)
     throw new ParleyError('invalid_request', 'url or document is required.', { param: 'url' });
-  if (url !== undefined && !(/^https?:\/\//i.test(url) && URL.canParse(url)))
+  if (url !== undefined && !isHttpUrl(url))
     throw new ParleyError('invalid_request', 'url must be an address that begins with http:// or https://.', { param: 'url' });
   return request;
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, test } from 'vitest';
-import { toPlainMessages } from './content.ts';
+import { toPlainRequest } from './content.ts';
 import type { Attachment, CustomContent, Message } from './message.ts';
 
 function toPlain(message: Message): Message | undefined {
-  return toPlainMessages({ messages: [message] }).messages[0];
+  return toPlainRequest({ messages: [message] }).messages[0];
 }
 
 function user(custom_content: CustomContent, content: Message['content'] = 'Look.'): Message {
@@ -19,19 +19,19 @@ function buildContent(...attachments: Attachment[]): unknown {
 const look = { type: 'text', text: 'Look.' };
 const url = 'https://a.example/x';
 
-describe('toPlainMessages without custom content', () => {
+describe('toPlainRequest without custom content', () => {
   test('returns the same object', () => {
     const request = { messages: [{ role: 'user' as const, content: 'Hello' }], model: 'm' };
-    expect(toPlainMessages(request)).toBe(request);
+    expect(toPlainRequest(request)).toBe(request);
   });
 });
 
-describe('toPlainMessages with a message', () => {
+describe('toPlainRequest with a message', () => {
   test('keeps other fields and does not modify the request', () => {
     const plain = { role: 'user' as const, content: 'Hello' };
     const request = { model: 'm', messages: [plain, { ...user({ state: {} }), name: 'a', x: 1 }], stream: true };
     const before = JSON.stringify(request);
-    const plainRequest = toPlainMessages(request);
+    const plainRequest = toPlainRequest(request);
     expect(plainRequest).toStrictEqual({
       model: 'm',
       messages: [plain, { role: 'user', content: 'Look.', name: 'a', x: 1 }],
@@ -53,7 +53,7 @@ describe('toPlainMessages with a message', () => {
   });
 });
 
-describe('toPlainMessages with an attachment of the user', () => {
+describe('toPlainRequest with an attachment of the user', () => {
   test.each<[name: string, attachment: Attachment, part: object]>([
     ['an image with a URL', { type: 'image/png', url }, { type: 'image_url', image_url: { url } }],
     [
@@ -116,7 +116,7 @@ describe('toPlainMessages with an attachment of the user', () => {
   });
 });
 
-describe('toPlainMessages with an attachment of the assistant', () => {
+describe('toPlainRequest with an attachment of the assistant', () => {
   test.each<[attachment: Attachment, text: string]>([
     [{ type: 'image/png', title: 'Map', url }, `Attachment "Map" (image/png): ${url}`],
     [{ type: 'image/png', data: 'AA==' }, 'Attachment (image/png)'],
@@ -128,7 +128,7 @@ describe('toPlainMessages with an attachment of the assistant', () => {
   });
 });
 
-describe('toPlainMessages with a completed control', () => {
+describe('toPlainRequest with a completed control', () => {
   test.each<[custom: CustomContent, content: Message['content'] | undefined, text: string]>([
     [{ completed_control: { label: 'Yes' } }, undefined, 'Yes'],
     [{ completed_control: { label: 'Book', value: { seats: 2 } } }, undefined, 'Book: {"seats":2}'],
@@ -141,7 +141,7 @@ describe('toPlainMessages with a completed control', () => {
   });
 });
 
-describe('toPlainMessages with any attachments', () => {
+describe('toPlainRequest with any attachments', () => {
   const text = fc.string();
   const attachment = fc.oneof(fc.record({ type: text, data: text }), fc.record({ type: text, title: text, url: text }));
 

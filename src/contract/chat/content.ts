@@ -8,7 +8,7 @@ const readableTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[
  * and a completed control becomes text. State, stages, and controls are dropped. Returns the same object if no message has custom
  * content.
  */
-export function toPlainMessages(request: ChatRequest): ChatRequest {
+export function toPlainRequest(request: ChatRequest): ChatRequest {
   for (const { custom_content: custom } of request.messages)
     if (custom !== undefined) return { ...request, messages: request.messages.map(toPlainMessage) };
   return request;
@@ -22,7 +22,7 @@ function toPlainMessage(message: Message): Message {
   for (const attachment of custom.attachments ?? []) added.push(toPart(attachment, message.role));
   if (added.length === 0) return plain;
   const parts = [...toParts(plain.content), ...added];
-  return { ...plain, content: parts.every(isText) ? parts.map(({ text }) => text).join('\n\n') : parts };
+  return { ...plain, content: parts.every(isTextPart) ? parts.map(({ text }) => text).join('\n\n') : parts };
 }
 
 function toParts(content: Message['content']): readonly ContentPart[] {
@@ -67,7 +67,7 @@ export function toTextPart(text: string): TextPart {
 }
 
 export function isTextPart(part: ContentPart): part is TextPart {
-  return part.type === 'text';
+  return part.type === 'text' && typeof part.text === 'string';
 }
 
 /** Returns the texts of the parts as one string. */
@@ -82,8 +82,4 @@ export function toText(parts: readonly ContentPart[], separator: string): string
 export function toContent(parts: readonly ContentPart[], separator: string): string | ContentPart[] {
   const isPlain = parts.every((part) => isTextPart(part) && part.cache_control === undefined);
   return isPlain ? toText(parts, separator) : [...parts];
-}
-
-function isText(part: ContentPart): part is ContentPart & { text: string } {
-  return part.type === 'text' && typeof part.text === 'string';
 }

@@ -5,7 +5,7 @@ import { findStringEnd } from '#base/text/string-end.ts';
 import { ParleyError } from '../errors/errors.ts';
 import { type Chunk, type Completion, type RawChunk, type RawCompletion, toChunk, type Usage } from './chunk.ts';
 
-/** Properties of bytes in the dialect that the client and the upstream share. */
+/** Properties of the bytes of a relayed reply, which are in the dialect that the client and the upstream share. */
 export interface Native {
   readonly dialect: 'messages' | 'responses';
   /** Whether the bytes are a complete reply in one JSON text, not events. */

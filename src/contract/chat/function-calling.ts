@@ -97,10 +97,9 @@ export class FunctionCallReply {
 
   #toOldForm({ delta, finish_reason: reason, ...choice }: ChunkChoice): ChunkChoice {
     const { tool_calls: calls, ...fields } = delta;
-    const call = this.#toCall(choice.index as number, calls ?? []);
+    const call = this.#toCall(choice.index, calls ?? []);
     return {
       ...choice,
-      index: choice.index as number,
       delta: call === undefined ? fields : { ...fields, function_call: call },
       finish_reason: reason === 'tool_calls' ? 'function_call' : reason,
     };

@@ -1,4 +1,4 @@
-import { toTextPart } from './content.ts';
+import { isTextPart, toTextPart } from './content.ts';
 import { type ContentPart, isInstruction, type Message } from './message.ts';
 
 /** Separator between the texts of merged messages. */
@@ -73,5 +73,5 @@ function joinContents(contents: readonly NonNullable<Message['content']>[]): str
 }
 
 function isPlainText(part: ContentPart): part is ContentPart & { text: string } {
-  return part.type === 'text' && typeof part.text === 'string' && Object.keys(part).length === 2;
+  return isTextPart(part) && Object.keys(part).length === 2;
 }

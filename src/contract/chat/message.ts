@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { filterObjects, type JsonObject } from '#base/json/json.ts';
+import { anyObject } from '../schemas/type-builders.ts';
 
 /** Speaker names that the OpenAI API accepts. */
 export const messageName = /^[^\s<|\\/>]{1,64}$/;
@@ -18,8 +19,6 @@ type UnknownFields = { [key: string]: unknown };
 function withUnknownFields<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema> & UnknownFields>(schema);
 }
-
-const anyObject = (description: string) => Type.Unsafe<UnknownFields>({ type: 'object', description });
 
 const optionalText = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -138,7 +137,7 @@ export function isResultName(name: string | undefined, called: string): boolean 
   return name === called || name === called.replaceAll('-', '_');
 }
 
-/** Replaces each refused character in speaker names by `_`. Returns the original array if there are no such characters. */
+/** Replaces each rejected character in speaker names by `_`. Returns the original array if there are no such characters. */
 export function withReducedNames(messages: Message[], rejected: RegExp): Message[] {
   if (!messages.some((message) => isSpeaker(message) && message.name?.search(rejected) !== -1)) return messages;
   return messages.map((message) =>

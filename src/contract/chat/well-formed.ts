@@ -9,10 +9,10 @@ export interface ReplyIdentity {
   readonly model?: string;
 }
 
-type Head = { readonly id: unknown; readonly created: unknown; readonly model?: unknown };
+type RawIdentity = { readonly id: unknown; readonly created: unknown; readonly model?: unknown };
 
 /** Returns the identity of a chunk or complete reply. Missing fields come from `knownIdentity`. */
-export function getIdentity({ id, created, model }: Partial<Head>, knownIdentity: ReplyIdentity): ReplyIdentity {
+export function getIdentity({ id, created, model }: Partial<RawIdentity>, knownIdentity: ReplyIdentity): ReplyIdentity {
   if (id === knownIdentity.id && created === knownIdentity.created && model === knownIdentity.model) return knownIdentity;
   return {
     id: typeof id === 'string' && id !== '' ? id : knownIdentity.id,
@@ -47,7 +47,7 @@ export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chu
  * Returns a complete reply with all required fields (docs/wire.md, JSON answers). Returns the same object if no field is missing.
  */
 export function toWellFormedCompletion(completion: RawCompletion, identity: ReplyIdentity): Completion {
-  if (isHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isCompleteChoice))
+  if (hasIdentity(completion) && completion.object === 'chat.completion' && completion.choices.every(isCompleteChoice))
     return completion as unknown as Completion;
   return {
     ...completion,
@@ -70,13 +70,13 @@ function toIndex({ index }: JsonObject, position: number): number {
   return Number.isInteger(index) ? (index as number) : position;
 }
 
-function isHead({ id, created, model }: Partial<Head>): boolean {
+function hasIdentity({ id, created, model }: Partial<RawIdentity>): boolean {
   const areTexts = typeof id === 'string' && typeof model === 'string' && id !== '' && model !== '';
   return areTexts && typeof created === 'number' && created > 0;
 }
 
 function isWellFormedChunk(chunk: RawChunk): boolean {
-  if (chunk.object !== 'chat.completion.chunk' || !isHead(chunk)) return false;
+  if (chunk.object !== 'chat.completion.chunk' || !hasIdentity(chunk)) return false;
   for (const { index, delta, finish_reason: reason } of chunk.choices) {
     if (!Number.isInteger(index) || !isJsonObject(delta) || (reason !== null && typeof reason !== 'string')) return false;
     const { role, content } = delta;

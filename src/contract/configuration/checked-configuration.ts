@@ -1,5 +1,5 @@
 import type { Configuration } from './configuration.ts';
-import type { Path } from './issue.ts';
+import type { Issue, Path } from './issue.ts';
 
 export interface ValidConfiguration {
   /** Configuration with all defaults. Its objects have no prototype. It contains secrets. */
@@ -24,16 +24,11 @@ export interface Origin {
 }
 
 /** An error or warning about the configuration, for users. It contains no secrets. */
-export interface ConfigurationError {
+export interface ConfigurationError extends Omit<Issue, 'path'> {
   /** Name of the file that holds the value, as it was passed. Empty if no file holds it. */
   readonly file: string;
   /** JSON path such as `models.gpt-4.upstreams[0].endpoint`, or line and column. Empty for the complete file. */
   readonly path: string;
-  readonly message: string;
-  /** Suggested correction. */
-  readonly hint?: string;
-  /** Whether the value can be intentional and permanent. The log and `parley check` report it, but node health ignores it. */
-  readonly isNotice?: true;
 }
 
 /** Returns `FILE: JSON.path: message. Hint`, without the parts that are empty. */

@@ -81,7 +81,7 @@ const openai: ProtocolTraits = {
   telemetryName: 'openai',
   needsEndpoint: true,
   speaksChat: true,
-  acceptsReasoning: isLenient,
+  acceptsReasoning: isReasoningHost,
   hasSeveralApis: true,
 };
 
@@ -188,7 +188,7 @@ export function getTraits(protocol: unknown): ProtocolTraits {
 /** Hosts of vendors that never produce `reasoning_content` and reject a request that has it. */
 const strictHosts = /(?:^|\.)(?:openai\.com|openai\.azure\.com|groq\.com|cerebras\.ai|mistral\.ai)$/;
 
-function isLenient({ endpoint }: ServedModel): boolean {
+function isReasoningHost({ endpoint }: ServedModel): boolean {
   return endpoint === undefined || !strictHosts.test(endpoint.hostname);
 }
 

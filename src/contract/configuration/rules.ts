@@ -22,9 +22,9 @@ export function findRuleIssues(configuration: unknown): readonly Issue[] {
     ...findAlertIssues(configuration),
     ...findAliasIssues(configuration),
     ...findAddinIssues(configuration),
-    ...findPageIssues(configuration),
     ...findRecordIssues(configuration),
-    ...findRetrievalIssues(configuration),
+    ...findModelReferenceIssues(configuration, ['page', 'titleModel'], 'chat'),
+    ...findModelReferenceIssues(configuration, ['retrieval', 'embeddingModel'], 'embedding'),
   ];
 }
 
@@ -158,26 +158,20 @@ function* findRecordIssues(configuration: unknown): Iterable<Issue> {
     yield { path: ['records', 'contentRetentionDays'], message: `must be at most retentionDays, which is ${retentionDays}` };
 }
 
-/** The model for conversation titles must exist and be a chat model. */
-function* findPageIssues(configuration: unknown): Iterable<Issue> {
-  const titleModel = getSection(configuration, 'page').titleModel;
-  if (typeof titleModel !== 'string') return;
-  const path = ['page', 'titleModel'];
-  const models = listEntries(configuration, 'models');
-  const model = models.find(([id]) => id === titleModel)?.[1];
-  const chatIds = models.filter(([, { type }]) => type !== 'embedding').map(([id]) => id);
-  if (model === undefined) yield { path, ...describeUnconfigured('a model', titleModel, chatIds) };
-  else if (model.type === 'embedding') yield { path, message: 'names a model that is not a chat model' };
-}
-
-/** The model for document embeddings must exist and be an embedding model. */
-function* findRetrievalIssues(configuration: unknown): Iterable<Issue> {
-  const embeddingModel = getSection(configuration, 'retrieval').embeddingModel;
-  if (typeof embeddingModel !== 'string' || embeddingModel === '') return;
-  const path = ['retrieval', 'embeddingModel'];
-  const models = listEntries(configuration, 'models');
-  const model = models.find(([id]) => id === embeddingModel)?.[1];
-  const embeddingIds = models.filter(([, { type }]) => type === 'embedding').map(([id]) => id);
-  if (model === undefined) yield { path, ...describeUnconfigured('a model', embeddingModel, embeddingIds) };
-  else if (model.type !== 'embedding') yield { path, message: 'names a model that is not an embedding model' };
+/** Yields an error if the model that a section names does not exist or is not of the type. */
+function* findModelReferenceIssues(
+  configuration: unknown,
+  [section, key]: readonly [string, string],
+  type: 'chat' | 'embedding',
+): Iterable<Issue> {
+  const id = getSection(configuration, section)[key];
+  if (typeof id !== 'string' || id === '') return;
+  const path = [section, key];
+  const models = new Map(listEntries(configuration, 'models'));
+  const hasType = (model: JsonObject) => (model.type === 'embedding') === (type === 'embedding');
+  const model = models.get(id);
+  const candidates = [...models].flatMap(([candidate, entry]) => (hasType(entry) ? [candidate] : []));
+  if (model === undefined) yield { path, ...describeUnconfigured('a model', id, candidates) };
+  else if (!hasType(model))
+    yield { path, message: `names a model that is not ${type === 'chat' ? 'a chat' : 'an embedding'} model` };
 }

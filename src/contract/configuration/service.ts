@@ -147,7 +147,7 @@ const minScore = {
 };
 
 /** Settings for searching the documents of an application. */
-export const RetrievalOfApplication = strict(
+export const ApplicationRetrieval = strict(
   {
     passages: Type.Optional(
       Type.Integer({ ...passages, title: 'Passages', description: `${passages.description} Default: the value of the service.` }),
@@ -169,7 +169,7 @@ export const RetrievalOfApplication = strict(
   },
   { title: 'Document search', description: 'Settings of document search. Default: those of the service.' },
 );
-export type RetrievalOfApplication = Static<typeof RetrievalOfApplication>;
+export type ApplicationRetrieval = Static<typeof ApplicationRetrieval>;
 
 export const RetrievalSettings = strict(
   {
@@ -234,7 +234,7 @@ export const ContextSettings = strict(
 );
 export type ContextSettings = Static<typeof ContextSettings>;
 
-export const LimitSettings = strict(
+export const CounterSettings = strict(
   {
     onStoreFailure: Type.Enum(['refuse', 'allow'], {
       default: 'refuse',

@@ -49,7 +49,7 @@ export function isPathPrefix(text: string): boolean {
  * without an origin.
  */
 export function isOrigin(text: string): boolean {
-  return text === 'null' || (URL.canParse(text) && new URL(text).origin === text);
+  return text === 'null' || URL.parse(text)?.origin === text;
 }
 
 const isoTime = /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;

@@ -89,7 +89,7 @@ export interface ErrorDetails {
   readonly upstreamCode?: string | null;
   /** Error message of an upstream for users. */
   readonly displayMessage?: string | null;
-  /** Additional members of the error. */
+  /** Additional members of the error body, such as `usedBy`. */
   readonly members?: Readonly<Record<string, unknown>>;
   /** Token counts of an input that is longer than the model accepts. Each surface reports them in the form of its clients. */
   readonly overflow?: ContextOverflow | undefined;
@@ -101,6 +101,7 @@ export class ParleyError extends Error {
   readonly status: number;
   readonly type: string;
   readonly param: string | null;
+  /** Code that the client receives: `code`, or the code of the upstream. */
   readonly publicCode: string | null;
   readonly displayMessage: string | null;
   readonly members: Readonly<Record<string, unknown>> | undefined;

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import type { JsonObject } from '#base/json/json.ts';
 import { Message } from '../chat/message.ts';
+import { anyObject } from '../schemas/type-builders.ts';
 
 /** Limits of cases. Sizes are characters of JSON. `maxPatterns` applies to all cases of a request together. */
 export const caseBounds = {
@@ -12,7 +12,6 @@ export const caseBounds = {
 } as const;
 
 const maxTextChars = 20_000;
-const jsonObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });
 const text = (description: string, maxLength = maxTextChars) => Type.String({ minLength: 1, maxLength, description });
 
 function check<const Kind extends string, Fields extends TProperties>(type: Kind, fields: Fields, description: string) {
@@ -43,14 +42,14 @@ export const checkForms = {
   ),
   json_schema: check(
     'json_schema',
-    { schema: jsonObject('A JSON Schema of at most 16,000 characters.') },
+    { schema: anyObject('A JSON Schema of at most 16,000 characters.') },
     'The answer must be JSON that follows the schema. A code fence around it is allowed.',
   ),
   calls: check(
     'calls',
     {
       tool,
-      arguments: Type.Optional(jsonObject('Expected arguments. The actual arguments can have additional members.')),
+      arguments: Type.Optional(anyObject('Expected arguments. The actual arguments can have additional members.')),
     },
     'The tool must be called, with at least these arguments.',
   ),
@@ -66,12 +65,12 @@ export const checkForms = {
   cost_at_most: check(
     'cost_at_most',
     { usd: Type.Number({ minimum: 0, description: 'Maximum cost in USD.' }) },
-    'The answer must not cost more.',
+    'The cost of the answer must not exceed the maximum.',
   ),
   time_at_most: check(
     'time_at_most',
     { seconds: Type.Number({ minimum: 0.001, maximum: 86_400, description: 'Maximum time in seconds.' }) },
-    'The answer must not take longer.',
+    'The time for the answer must not exceed the maximum.',
   ),
 } as const;
 export type CheckType = keyof typeof checkForms;

@@ -109,6 +109,7 @@ function parseCheck(value: unknown, path: string): EvaluationCheck {
   return check;
 }
 
+/** The schema counts a letter with its combining marks as one character, so a text within its limit can be larger. */
 function rejectLongTexts(check: JsonObject, path: string): void {
   const { properties } = checkForms[check.type as CheckType];
   for (const [key, { maxLength }] of Object.entries(properties as Record<string, { maxLength?: number }>)) {
@@ -147,7 +148,7 @@ function rejectUnknown(value: JsonObject, knownFields: readonly string[], path: 
 
 /** Body of a request that starts an evaluation. */
 export interface EvaluationRequest {
-  /** Default: the version in force. */
+  /** Default: the version in effect. */
   readonly version?: number;
   /** Number of concurrent cases. Default: the maximum of the service. */
   readonly parallel?: number;

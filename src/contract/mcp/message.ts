@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox';
 import { requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { mapField, withoutNulls } from '../schemas/normalize-request.ts';
-
-const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
+import { anyObject } from '../schemas/type-builders.ts';
 
 /**
  * A request or notification of the Model Context Protocol (JSON-RPC 2.0). `parseMcpMessage` validates it. Unknown fields are

@@ -6,7 +6,7 @@ import { parseMessage } from '../chat/parse-message.ts';
 import type { ContextOverflow } from '../errors/error-conditions.ts';
 import type { ParleyError } from '../errors/errors.ts';
 
-const types: ReadonlyMap<number, MessagesErrorType> = new Map([
+const errorTypes: ReadonlyMap<number, MessagesErrorType> = new Map([
   [401, 'authentication_error'],
   [403, 'permission_error'],
   [404, 'not_found_error'],
@@ -231,7 +231,7 @@ type ReportedError = Pick<ParleyError, 'status' | 'message' | 'param'> &
  */
 export function toMessagesError(error: ReportedError, requestId: string): MessagesError {
   const { status, displayMessage } = error;
-  const type = types.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  const type = errorTypes.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   const display = displayMessage && { display_message: displayMessage };
   return { type: 'error', error: { type, message: toMessage(error), ...display }, request_id: requestId };
 }
@@ -250,7 +250,7 @@ function toOverflowMessage(message: string, { actual, limit }: ContextOverflow):
   return `${overflowWords}: ${message}`;
 }
 
-/** Properties of the bytes of a forwarded reply. */
+/** Properties of the bytes of a relayed reply. */
 export interface Relayed extends Native {
   /** Header fields of the reply for the client. They are sent with the first bytes. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -3,10 +3,8 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { checkFields, createRequestError, requireShape, requireUrlLength, type Shape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { mapField, mapItems, withoutEmptyTools, withoutNulls } from '../schemas/normalize-request.ts';
+import { anyObject, orNull } from '../schemas/type-builders.ts';
 import { type MessagesRequest, parseParleyExtension } from './dialect.ts';
-
-/** Returns the schema of an object whose unknown fields are kept. */
-const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 
 const toolName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,128}$' });
 
@@ -28,7 +26,7 @@ const fields = {
     Type.Array(
       Type.Object({
         name: toolName,
-        type: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+        type: Type.Optional(orNull(Type.String())),
         description: Type.Optional(Type.String()),
         input_schema: Type.Optional(anyObject('A JSON Schema of an object.')),
       }),
@@ -61,10 +59,7 @@ const generation = {
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: Type.Optional(Type.Integer({ minimum: 0 })),
   metadata: Type.Optional(
-    Type.Object(
-      { user_id: Type.Optional(Type.Union([Type.String(), Type.Null()])) },
-      { description: 'Identity of the end user.' },
-    ),
+    Type.Object({ user_id: Type.Optional(orNull(Type.String())) }, { description: 'Identity of the end user.' }),
   ),
 };
 
@@ -124,19 +119,18 @@ function parse({ knownFields, optional, shape }: BodyShape, value: unknown): Sta
 }
 
 const text = Type.String();
-const orNull = Type.Union([Type.String(), Type.Null()]);
 const typed = Type.Object({ type: text });
 const source = Type.Object({ source: typed });
 
 const blockShapes = toShapes({
   text: Type.Object({ text }),
   image: source,
-  document: Type.Object({ source: typed, title: Type.Optional(orNull), context: Type.Optional(orNull) }),
+  document: Type.Object({ source: typed, title: Type.Optional(orNull(text)), context: Type.Optional(orNull(text)) }),
   tool_use: Type.Object({ id: text, name: text, input: Type.Unsafe<object>({ type: 'object' }) }),
   tool_result: Type.Object({
     tool_use_id: text,
     content: Type.Optional(Type.Union([text, Type.Array(typed)])),
-    is_error: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+    is_error: Type.Optional(orNull(Type.Boolean())),
   }),
   search_result: Type.Object({ title: text, source: text, content: Type.Array(typed) }),
   tool_reference: Type.Object({ tool_name: text }),

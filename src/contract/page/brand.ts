@@ -43,8 +43,8 @@ function createAccent(color: string, theme: 'light' | 'dark'): Accent {
 
 /** Returns the contrast ratio of two colors, from 1 to 21 (WCAG 2.2). */
 export function contrast(first: string, second: string): number {
-  const [dark = 0, light = 0] = [luminance(first), luminance(second)].sort((first, second) => first - second);
-  return (light + 0.05) / (dark + 0.05);
+  const luminances = [luminance(first), luminance(second)];
+  return (Math.max(...luminances) + 0.05) / (Math.min(...luminances) + 0.05);
 }
 
 function luminance(color: string): number {
@@ -65,7 +65,10 @@ function toParts(color: string): readonly number[] {
   return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 }
 
-/** Returns the media type and the base64 data of a logo in a `data:` URL. Returns undefined if the URL has another form or the logo is too large. */
+/**
+ * Returns the media type and the base64 data of a logo in a `data:` URL. Returns undefined if the URL has another form or the
+ * logo is larger than `maxLogoBytes`.
+ */
 export function readLogoData(text: string): { readonly type: string; readonly data: string } | undefined {
   const [, type, data] = logoUrlPattern.exec(text) ?? [];
   if (type === undefined || data === undefined) return undefined;

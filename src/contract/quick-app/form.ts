@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { hasDefault, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { fieldBounds, strict, text, texts } from '../configuration/fields.ts';
-import { contextStrategies, RetrievalOfApplication } from '../configuration/service.ts';
+import { ApplicationRetrieval, contextStrategies } from '../configuration/service.ts';
 import { DeploymentConditions } from './conditions.ts';
-import { ClientToolset, McpToolset, ObsoleteWebToolset, RestToolset } from './toolsets.ts';
+import { ClientTool, McpToolset, ObsoleteWebToolset, RestToolset } from './toolsets.ts';
 
 /** Suffix of the application type ID. */
 export const quickAppSuffix = '/custom_application_schemas/quickapps';
@@ -80,7 +80,7 @@ export const QuickAppForm = strict(
       }),
     ),
     client_toolset: Type.Optional(
-      Type.Array(ClientToolset, {
+      Type.Array(ClientTool, {
         title: 'Client tools',
         maxItems: fieldBounds.maxItems,
         description: 'Tools that the client runs: the reply ends with their call and continues with their result. Default: none.',
@@ -102,7 +102,7 @@ export const QuickAppForm = strict(
           'Stored files that the model searches: a reference or a list. Parley reads them when you save. Without another embedding model, the search by meaning knows English only. Default: none.',
       }),
     ),
-    retrieval: Type.Optional(RetrievalOfApplication),
+    retrieval: Type.Optional(ApplicationRetrieval),
   },
   { description: 'A quick app: a model with instructions, starters, and tools.' },
 );

@@ -208,7 +208,7 @@ const Parameter = strict(
 );
 
 /** A tool that the client runs. */
-export const ClientToolset = strict(
+export const ClientTool = strict(
   {
     name: functionName(),
     description: Type.String({ maxLength: maxDescriptionChars, description: 'Description of the tool for the model.' }),
@@ -216,7 +216,7 @@ export const ClientToolset = strict(
   },
   { description: 'A tool that the client runs.' },
 );
-export type ClientTool = Static<typeof ClientToolset>;
+export type ClientTool = Static<typeof ClientTool>;
 
 const Server = strict(
   {

@@ -1,4 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox';
+import { orNull } from '../schemas/type-builders.ts';
 import { OutputItem, OutputText, RefusalPart, SummaryText, UrlCitation } from './output-items.ts';
 import { ResponseObject } from './response.ts';
 
@@ -18,14 +19,14 @@ const inSummary = { ...inItem, summary_index: index };
 const contentPart = { ...inContent, part: Type.Union([OutputText, RefusalPart]) };
 const summaryPart = { ...inSummary, part: SummaryText };
 const logprobs = Type.Array(Type.Unsafe<{ [key: string]: unknown }>({ type: 'object' }));
-const orNull = Type.Union([text, Type.Null()]);
+const textOrNull = orNull(text);
 
 /** An error in a stream. It has its own fields, and additionally the four fields of every error. */
 const ErrorEvent = event('error', {
-  code: orNull,
+  code: textOrNull,
   message: text,
-  param: orNull,
-  error: Type.Object({ type: text, message: text, param: orNull, code: orNull, display_message: Type.Optional(text) }),
+  param: textOrNull,
+  error: Type.Object({ type: text, message: text, param: textOrNull, code: textOrNull, display_message: Type.Optional(text) }),
 });
 
 /** All events that Parley creates. Upstreams of the Responses dialect can send other types. */

@@ -1,9 +1,8 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
+import { anyObject, orNull } from '../schemas/type-builders.ts';
 
 const text = Type.String();
 const count = Type.Integer({ minimum: 0 });
-export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-export const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 
 function typed<const Name extends string, Fields extends TProperties>(type: Name, fields: Fields) {
   return Type.Object({ type: Type.Literal(type), ...fields });

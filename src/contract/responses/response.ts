@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Statistics } from '../chat/chunk.ts';
-import { anyObject, CompactionItem, OutputItem, orNull, ResponseUsage } from './output-items.ts';
+import { anyObject, orNull } from '../schemas/type-builders.ts';
+import { CompactionItem, OutputItem, ResponseUsage } from './output-items.ts';
 
 const text = Type.String();
 

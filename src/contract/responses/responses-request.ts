@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { checkFields, createRequestError, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { withoutNulls } from '../schemas/normalize-request.ts';
+import { anyObject } from '../schemas/type-builders.ts';
 import { type AnyItem, parseItems } from './input-items.ts';
 import { parseTools, type ResponsesTool } from './tools.ts';
 
@@ -10,7 +11,6 @@ const text = Type.String();
 const maxKeys = 16;
 const maxKeyLength = 64;
 const maxValueLength = 512;
-const anyObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });
 const optional = Type.Optional(text);
 
 /**

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { isFieldName, isFieldValue, ownFields } from '#base/http/header-fields.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isHttpUrl, isWithoutUser } from '../configuration/values.ts';
 import { createRequestError, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { withoutNulls } from '../schemas/normalize-request.ts';
@@ -204,9 +205,6 @@ function parseMcpTool(tool: JsonObject, at: string): McpTool {
 }
 
 function requireAddress(url: string, at: string): void {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
-    throw createRequestError(at, 'must be an address that begins with http:// or https://');
-  if (parsed.username !== '' || parsed.password !== '')
-    throw createRequestError(at, 'must not contain a user name or password. Use authorization or headers');
+  if (!isHttpUrl(url)) throw createRequestError(at, 'must be an address that begins with http:// or https://');
+  if (!isWithoutUser(url)) throw createRequestError(at, 'must not contain a user name or password. Use authorization or headers');
 }

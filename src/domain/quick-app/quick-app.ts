@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Authorization, McpAuthorization } from '#contract/configuration/authorization.ts';
-import type { ContextSettings, RetrievalOfApplication } from '#contract/configuration/service.ts';
+import type { ApplicationRetrieval, ContextSettings } from '#contract/configuration/service.ts';
 import type { RestToolDefinition } from '../tools/rest-tool.ts';
 import type { DeploymentFilter } from './deployment-filter.ts';
 
@@ -32,7 +32,7 @@ export interface DocumentsSettings {
   /** References of the files. */
   readonly files: readonly string[];
   /** Settings that replace those of the service. */
-  readonly retrieval: RetrievalOfApplication;
+  readonly retrieval: ApplicationRetrieval;
 }
 
 export interface RestToolsetSettings {

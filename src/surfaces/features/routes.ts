@@ -5,9 +5,9 @@ import { type ChatRequest, parseChatRequest, withDefaults } from '#contract/chat
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import {
+  parseInputs,
   parseRating,
   parseTokenizeRequest,
-  parseTruncateRequest,
   type Rating,
   ratedAction,
   type TokenizeInput,
@@ -103,7 +103,7 @@ const features: Readonly<Record<string, Feature>> = {
   },
   truncate_prompt: {
     address: 'truncatePromptEndpoint',
-    answer: (exchange) => computeOutputs(exchange, parseTruncateRequest(parseBody(exchange.bytes)), truncatePrompt),
+    answer: (exchange) => computeOutputs(exchange, parseInputs(parseBody(exchange.bytes)), truncatePrompt),
   },
 };
 

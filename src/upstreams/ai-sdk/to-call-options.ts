@@ -6,7 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
-import { toPlainMessages } from '#contract/chat/content.ts';
+import { toPlainRequest } from '#contract/chat/content.ts';
 import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 import { type OfferedTool, type SelectedTools, selectTools } from '../prompt/select-tools.ts';
 import { toPrompt } from './to-prompt.ts';
@@ -14,7 +14,7 @@ import type { Effort, Reasoning, ReasoningContext, Vendor } from './vendor.ts';
 
 /** Converts a chat request to the options of the packages. Throws `UpstreamError` 400 for an unsupported feature. */
 export function toCallOptions(input: ChatRequest, vendor: Vendor, model: string): LanguageModelV4CallOptions {
-  const request = toPlainMessages(input);
+  const request = toPlainRequest(input);
   const toolOptions = toToolOptions(request);
   const { tools = [], toolChoice } = toolOptions;
   const prompt = toPrompt(request.messages, vendor, tools.length > 0 && toolChoice?.type !== 'none');

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
-import { toPlainMessages } from '#contract/chat/content.ts';
+import { toPlainRequest } from '#contract/chat/content.ts';
 import { defaultMessagesTokens } from '#contract/configuration/protocols.ts';
 import type { MessageParam, MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
 import { isEffort, toBudget, usesAdaptiveThinking } from '../prompt/claude-thinking.ts';
@@ -21,7 +21,7 @@ export interface ModelContext {
  * `UpstreamError` with the status 400 for content that the dialect does not support.
  */
 export function toMessagesRequest(input: ChatRequest, context: ModelContext): MessagesRequest {
-  const request = toPlainMessages(input);
+  const request = toPlainRequest(input);
   const { model } = context;
   const { system, messages } = toConversation(request.messages);
   const maxTokens = toMaxTokens(request, context);

@@ -3,7 +3,7 @@ import { addQuery, joinPath } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { toBody } from '#base/json/raw-json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
-import { toPlainMessages } from '#contract/chat/content.ts';
+import { toPlainRequest } from '#contract/chat/content.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { withJoinedUserMessages, withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
 import { getToolCalls, type Message, rejectedNameCharacters, withReducedNames } from '#contract/chat/message.ts';
@@ -38,7 +38,7 @@ const openai: Dialect = {
   url: toOperationUrl,
   credentials: (key) => ({ authorization: `Bearer ${key}` }),
   toBody: (request, upstream, isTranslated) =>
-    requestUsage({ ...toStrictMessages(toPlainMessages(request), upstream, isTranslated), model: upstream.model }),
+    requestUsage({ ...toStrictMessages(toPlainRequest(request), upstream, isTranslated), model: upstream.model }),
   toEmbeddingsBody: (request, upstream) => ({ ...request, model: upstream.model }),
 };
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
-import { toPlainMessages } from '#contract/chat/content.ts';
+import { toPlainRequest } from '#contract/chat/content.ts';
 import { type ContentPart, getToolCalls, isResult, type Message } from '#contract/chat/message.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { listCalls } from '../prompt/message-calls.ts';
@@ -23,7 +23,7 @@ const convertedFields: ReadonlySet<string> = new Set([
  * content that the dialect does not support.
  */
 export function toResponsesRequest(request: ChatRequest, model: string): JsonObject {
-  const { messages } = toPlainMessages(request);
+  const { messages } = toPlainRequest(request);
   const customCalls = new Set(messages.flatMap(getToolCalls).flatMap(({ id, custom }) => (isJsonObject(custom) ? [id] : [])));
   const maxTokens = request.max_completion_tokens ?? request.max_tokens;
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type JsonObject, toObject } from '#base/json/json.ts';
 import { type EntryKind, entryKinds } from '#contract/administration/entry-kinds.ts';
-import { toWrittenSchema } from '#contract/configuration/written-schema.ts';
+import { toWrittenSchema } from '#contract/configuration/schema-node.ts';
 import { formKeywords, getInitialValue, type Property, toShape } from '../builder/editors/shape.ts';
 import { fieldsEnglish } from '../locales/en/fields.ts';
 import { toEntryErrors } from './entries.ts';

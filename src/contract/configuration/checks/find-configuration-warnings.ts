@@ -288,7 +288,7 @@ export function listAssignedRoles({ keys, scim }: Pick<Configuration, 'keys' | '
 }
 
 /** Returns the roles that the configuration names. Tokens of identity providers can contain other roles. */
-export function listKnownRoles(configuration: Configuration): ReadonlySet<string> {
+export function listKnownRoles(configuration: Pick<Configuration, 'roles' | 'keys' | 'scim'>): ReadonlySet<string> {
   return new Set([...listAssignedRoles(configuration), ...Object.keys(configuration.roles)]);
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
-import { toWrittenSchema } from '#contract/configuration/written-schema.ts';
+import { toWrittenSchema } from '#contract/configuration/schema-node.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { EntryView, PlannedWrite } from '#services/administration/runtime-entries.ts';
