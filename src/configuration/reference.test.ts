@@ -11,7 +11,7 @@ describe('configurationReference', () => {
   it('has a row for each key, with type, default, and description', () => {
     const reference = configurationReference();
     expect(reference).toContain(
-      '| `tools.maxTurns` | integer | `15` | Maximum number of model calls in a run. The last one has no tools. 1: no tools. |',
+      '| `tools.maxTurns` | integer | `15` | Maximum number of model calls in a run. The last call offers no tools, so 1 means no tools. |',
     );
     expect(reference).toContain(
       '| `models.<id>.upstreams[].protocol` | `openai`, `azure`, `anthropic`, `bedrock`, `vertex`, `gemini`, `mistral`, `dial`, `demo` |  |',

@@ -19,7 +19,7 @@ export const NewKey = Type.Object(
     deployments: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
         maxItems,
-        description: 'IDs of the deployments that the key may call. Default: all that the user may call. Empty: none.',
+        description: 'IDs of the deployments that the key can call. Default: all that the user can call. Empty: none.',
       }),
     ),
     allowedIps: Type.Optional(
@@ -71,7 +71,7 @@ export const userKeyFields = {
     createdAt: time,
     lastUsedAt: { type: ['integer', 'null'], description: 'Milliseconds since the epoch. null: never.' },
     expiresAt: time,
-    deployments: { type: 'array', items: text, description: 'Absent: all that the user may call.' },
+    deployments: { type: 'array', items: text, description: 'Absent: all that the user can call.' },
     allowedIps: { type: 'array', items: text, description: 'Absent: any.' },
   },
   required: ['id', 'name', 'prefix', 'createdAt', 'lastUsedAt', 'expiresAt'],

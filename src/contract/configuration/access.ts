@@ -85,8 +85,8 @@ export function isActiveKey({ disabled, expiresAt }: Pick<KeyEntry, 'disabled' |
 /** Settings for keys that users create for themselves. */
 const SelfService = strict(
   {
-    keys: Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of valid keys of a user.' }),
-    maxDays: Type.Integer({ minimum: 1, maximum: 3650, description: 'Maximum lifetime of such a key in days.' }),
+    keys: Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of valid keys that a user can have.' }),
+    maxDays: Type.Integer({ minimum: 1, maximum: 3650, description: 'Maximum lifetime of a key that a user creates, in days.' }),
   },
   {
     description:
@@ -157,7 +157,7 @@ const SignInEntry = strict(
     token: Type.Enum(['access_token', 'id_token'], {
       default: 'access_token',
       description:
-        'Token that the page sends. It must be a signed JWT with the `audience` of the entry, unless the entry has `introspection`. Use `id_token` for other providers with opaque access tokens.',
+        'Token that the page sends. It must be a signed JWT with the `audience` of the entry, unless the entry has `introspection`. Use `id_token` if the access tokens of the provider are opaque and the entry has no `introspection`.',
     }),
     parameters: buildRecord(Type.String(), {
       by: 'parameter',
@@ -200,7 +200,7 @@ export type IntrospectionEntry = Static<typeof IntrospectionEntry>;
 /** An issuer of tokens. Parley accepts a token wherever it accepts a key. */
 export const IdentityProviderEntry = strict(
   {
-    issuer: secureUrl('Exact `iss` claim of its tokens, including a final slash.'),
+    issuer: secureUrl('Exact `iss` claim of its tokens. A slash at the end makes a difference.'),
     jwksUrl: Type.Optional(secureUrl('Address of its public keys. Default: from `<issuer>/.well-known/openid-configuration`.')),
     audience: Type.Optional(
       text('Required `aud` claim. Default: any, which is safe only if the issuer serves no other service.'),
@@ -214,7 +214,8 @@ export const IdentityProviderEntry = strict(
     ),
     projectClaim: Type.Optional(
       claim({
-        description: 'Claim with the project, such as `department`. Default, also if a token lacks it: the name of the entry.',
+        description:
+          'Claim with the project, such as `department`. Default, and for tokens without the claim: the name of the entry.',
       }),
     ),
     introspection: Type.Optional(IntrospectionEntry),

@@ -59,17 +59,19 @@ function isWebhookSecret(secret: string): boolean {
   return digits !== undefined && digits.length % 4 !== 1;
 }
 
-/** A webhook that Parley sends when usage reaches a part of a limit. */
+/** A webhook that Parley sends when usage reaches a threshold of a limit. */
 const AlertEntry = strict(
   {
     of: Type.Refine(
-      text('The limit: `project:`, `key:`, `role:`, or `user:` with a name, or `*`. A role and `*` count each user separately.'),
+      text(
+        'Owner of the limit: `project:`, `key:`, `role:`, or `user:`, followed by a name, or `*` for each user. An alert of a role watches each user with the role separately.',
+      ),
       (of) => parseAlertScope(of) !== undefined,
       () => `must be *, or a name after ${scopes.map((scope) => `${scope}:`).join(', ')}, such as project:search`,
     ),
     window: Type.Refine(
       text(
-        'Kind and period of the limit, such as `cost.month`. For a limit on one deployment, followed by its ID, such as `tokens.day:gpt`. `:*`: each deployment.',
+        'Kind and period of the limit, such as `cost.month`. For a limit on one deployment, add its ID, such as `tokens.day:gpt`. For each deployment, add `:*`.',
       ),
       (window) => parseAlertWindow(window) !== undefined,
       () =>
@@ -80,7 +82,7 @@ const AlertEntry = strict(
         minItems: 1,
         maxItems: 20,
         default: [0.8, 1],
-        description: 'Parts of the limit, from 0 to 1. Parley sends one webhook for each of them and each period.',
+        description: 'Thresholds as fractions of the limit, from 0 to 1. Parley sends one webhook for each threshold and period.',
       }),
       (at) => new Set(at).size === at.length,
       () => 'must not name a value twice',
@@ -92,7 +94,7 @@ const AlertEntry = strict(
       () => 'must have 24 to 64 bytes in base64 after whsec_',
     ),
   },
-  { description: 'A webhook that Parley sends when usage reaches a part of a limit.' },
+  { description: 'A webhook that Parley sends when usage reaches a threshold of a limit.' },
 );
 export type AlertEntry = Static<typeof AlertEntry>;
 

@@ -60,7 +60,7 @@ export const limitSettings = {
     buildRecord(DeploymentLimit, {
       by: 'deployment ID or *',
       maxProperties: fieldBounds.maxProperties,
-      description: 'Limits by deployment ID. `*` applies to each other deployment. Default: unlimited.',
+      description: 'Limits by deployment ID. `*` applies to every other deployment. Default: unlimited.',
     }),
   ),
   totals: Type.Optional(strict(tokensAndRequests, { description: 'Limits for all deployments together. Default: unlimited.' })),
@@ -118,7 +118,7 @@ export const resetKinds = ['project', 'key', 'user'] as const;
 
 /** A reset of all counters of a project, a key, or a user. */
 export const LimitResetEntry = strict(
-  { at: time('Time of the last reset. Usage of calls that started earlier does not count anymore.') },
+  { at: time('Time of the last reset. Usage of calls that started earlier no longer counts.') },
   { description: 'The last reset of the counters of a project, a key, or a user.' },
 );
 export type LimitResetEntry = Static<typeof LimitResetEntry>;

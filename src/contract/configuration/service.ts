@@ -206,7 +206,7 @@ export const ToolSettings = strict(
     maxTurns: Type.Integer({
       minimum: 1,
       default: 15,
-      description: 'Maximum number of model calls in a run. The last one has no tools. 1: no tools.',
+      description: 'Maximum number of model calls in a run. The last call offers no tools, so 1 means no tools.',
     }),
   },
   { default: {}, description: 'Limits of tool runs.' },
@@ -221,7 +221,7 @@ export const ContextSettings = strict(
     strategy: Type.Enum([...contextStrategies], {
       default: 'summarize',
       description:
-        'Method of shortening such a conversation. `clear`: Parley clears the oldest tool results. `summarize`: Parley also lets the model summarize the oldest messages if that is not enough. `off`: no shortening.',
+        'How Parley shortens a conversation that exceeds the context window. `clear`: it clears the oldest tool results. `summarize`: if that is not enough, the model also summarizes the oldest messages. `off`: no shortening.',
     }),
     reserveTokens: Type.Optional(
       Type.Integer({
@@ -405,7 +405,7 @@ export const PageSettings = strict(
     offline: Type.Boolean({
       default: true,
       description:
-        'Whether browsers store the page and drafts, so that it opens without a network until the user signs out. `false`: they store neither beyond the tab, and the next visit removes stored data. Use it for shared computers.',
+        'Whether browsers store the page and drafts, so that it opens without a network until the user signs out. `false`: they store both only until the tab is closed, and the next visit removes stored data. Use `false` for shared computers.',
     }),
     titleModel: Type.Optional(
       text(
@@ -442,7 +442,7 @@ export const PageSettings = strict(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        description: 'Plain text that users see before they sign in and before a new conversation.',
+        description: 'Plain text that users see before they sign in and before a new conversation. Default: none.',
       }),
     ),
   },
