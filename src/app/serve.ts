@@ -222,7 +222,13 @@ async function openSideListeners({ settings, log, telemetry, worker }: NodeDeps,
   const opened: Closable[] = [];
   if (tls !== undefined) opened.push(await watchTls(tls, app.server as unknown as Server, log));
   if (metricsPort !== undefined) {
-    const options = { host, port: metricsPort, ...toSharedPort(worker), readMetrics: createMetricsReader(telemetry, worker) };
+    const options = {
+      host,
+      port: metricsPort,
+      ...toSharedPort(worker),
+      readMetrics: createMetricsReader(telemetry, worker),
+      reportError: (message: string, error: unknown) => log.error(message, error),
+    };
     opened.push(await listenAt(() => serveMetrics(options), { ...options, setting: 'PARLEY_METRICS_PORT' }));
   }
   return opened;

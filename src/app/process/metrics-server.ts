@@ -8,6 +8,7 @@ export interface MetricsServerOptions {
   readonly port: number;
   readonly reusePort?: boolean;
   readonly readMetrics: ReadMetrics;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** Returns the metrics in the format that an `Accept` field selects. */
@@ -19,12 +20,18 @@ export interface MetricsServer {
 }
 
 /** Serves only `/metrics`, for `PARLEY_METRICS_PORT`. Rejects if the port is not available. */
-export function serveMetrics({ host, port, readMetrics, reusePort = false }: MetricsServerOptions): Promise<MetricsServer> {
+export function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
+  const { host, port, readMetrics, reportError, reusePort = false } = options;
   const server = createServer(async (request, response) => {
     const isMetricsRequest = getPath(request.url ?? '') === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
     if (!isMetricsRequest) return response.writeHead(404).end();
-    const { contentType, text } = await readMetrics(request.headers.accept);
-    response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store', vary: 'accept' }).end(text);
+    try {
+      const { contentType, text } = await readMetrics(request.headers.accept);
+      response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store', vary: 'accept' }).end(text);
+    } catch (error) {
+      reportError('cannot read the metrics', error);
+      response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' }).end('The metrics cannot be read. Try again.\n');
+    }
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
