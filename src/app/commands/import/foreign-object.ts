@@ -163,6 +163,6 @@ function toSnake(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function toCamel(key: string): string {
+export function toCamel(key: string): string {
   return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -230,13 +230,14 @@ export class Variables {
   }
 
   #createName(preferredName: string): string {
-    const baseName = preferredName
-      .toUpperCase()
-      .replaceAll(/[^A-Z0-9]+/g, '_')
-      .replace(/^(?=\d)/, '_')
-      // Pattern bound: a name in the operator's file.
-      .replaceAll(/^_+(?=\D)|_+$/g, '');
-    let name = baseName === '' ? 'SECRET' : baseName;
+    const baseName =
+      preferredName
+        .toUpperCase()
+        .replaceAll(/[^A-Z0-9]+/g, '_')
+        .replace(/^(?=\d)/, '_')
+        // Pattern bound: a name in the operator's file.
+        .replaceAll(/^_+(?=\D)|_+$/g, '') || 'SECRET';
+    let name = baseName;
     for (let suffix = 2; this.#usedNames.has(name); suffix += 1) name = `${baseName}_${suffix}`;
     this.#usedNames.add(name);
     return name;

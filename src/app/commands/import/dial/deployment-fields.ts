@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
-import type { DropReasons, ForeignObject } from '../foreign-object.ts';
+import { type DropReasons, type ForeignObject, toCamel } from '../foreign-object.ts';
 import type { ImportContext } from '../result.ts';
 
 /** Reason for not importing URLs for the Responses API. */
@@ -83,8 +83,7 @@ function toFeatures(features: ForeignObject, variables: ImportContext['variables
     const value = features.value(key);
     const path = features.at(key);
     const isAddress = typeof value === 'string' && /endpoint$/i.test(key);
-    const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    return [name, isAddress ? variables.address(value, path, key) : variables.value(value, path, key)];
+    return [toCamel(key), isAddress ? variables.address(value, path, key) : variables.value(value, path, key)];
   });
   return Object.fromEntries(entries);
 }
