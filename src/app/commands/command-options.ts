@@ -8,3 +8,6 @@ export type Parsed<O extends Options> = ReturnType<typeof parseArgs<{ options: O
 
 /** Options that commands share. */
 export const helpOptions = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
+
+/** URL of the service without `--url` and `PARLEY_URL`. */
+export const defaultUrl = 'http://127.0.0.1:8080';

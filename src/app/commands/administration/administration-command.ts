@@ -9,8 +9,10 @@ import type { Environment } from '#configuration/substitute.ts';
 import { entryKinds, isEntryKind } from '#contract/administration/entry-kinds.ts';
 import { type ConfigurationError, formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
+import { isHttpUrl } from '#contract/configuration/values.ts';
+import { defaultUrl } from '../command-options.ts';
 import { AdministrationClient, AdministrationError, type AppliedDocument, type AppliedWrite } from './administration-client.ts';
-import { type AdministrationCommand, type ApplyFlags, type ExportFlags, isHttpUrl } from './administration-flags.ts';
+import type { AdministrationCommand, ApplyFlags, ExportFlags } from './administration-flags.ts';
 
 /** Dependencies of `parley apply`, `parley diff`, and `parley export`. */
 export interface AdministrationDeps {
@@ -40,8 +42,6 @@ class RejectedError extends Error {
     this.errors = errors;
   }
 }
-
-const defaultUrl = 'http://127.0.0.1:8080';
 
 /** Runs `parley apply`, `parley diff`, or `parley export`. Returns the exit code. */
 export async function administrationCommand(command: AdministrationCommand, deps: AdministrationDeps): Promise<0 | 1 | 2> {

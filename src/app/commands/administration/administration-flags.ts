@@ -1,3 +1,4 @@
+import { isHttpUrl } from '#contract/configuration/values.ts';
 import { helpOptions, type Parsed } from '../command-options.ts';
 
 /** Flags of `parley apply`, `parley diff`, and `parley export`. Undefined if a flag is absent, so that a default applies. */
@@ -108,9 +109,4 @@ function readConnection(values: Parsed<typeof connectionOptions>['values']): Con
   if (url !== undefined && !isHttpUrl(url)) throw new Error('--url must be a URL, such as http://127.0.0.1:8080');
   if (output !== 'text' && output !== 'json') throw new Error('--output must be text or json');
   return { url, keyFile: values['key-file'], isJson: output === 'json' };
-}
-
-/** Returns whether a text is the URL of a service. */
-export function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }

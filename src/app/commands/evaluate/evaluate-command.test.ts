@@ -1,6 +1,9 @@
-import { expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
 import type { EvaluationWithResults } from './evaluate-command.ts';
-import { toJsonReport, toJunit, toLines } from './evaluate-command.ts';
+import { evaluateCommand, toJsonReport, toJunit, toLines } from './evaluate-command.ts';
 
 const defaults = { caseId: null, verdicts: [], answer: '', toolRuns: [], error: null, usage: [], costUsd: null, trace: [] };
 const contains = { type: 'contains' as const, text: 'x' };
@@ -43,4 +46,43 @@ it('toJunit returns valid XML for any answer', () => {
   expect(xml).toContain('name="a &quot;&lt;b&gt;&quot;" time="0.02"');
   expect(xml).toContain('<system-out>bell \uFFFD &amp; half \uFFFD</system-out>');
   expect(xml).toContain('<error message="No consent. (consent_required)">');
+});
+
+/** Runs the command against a server, and returns the exit code with the text for stderr. */
+async function runAgainst(listener: RequestListener): Promise<[code: number, progress: string]> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const flags = { application: 'app', cases: undefined, url: `http://127.0.0.1:${port}`, key: undefined };
+  let progress = '';
+  const code = await evaluateCommand(
+    { ...flags, version: undefined, against: undefined, parallel: undefined, junit: undefined, json: undefined },
+    {
+      environment: {},
+      isTerminal: false,
+      writeProgress(text) {
+        progress += text;
+      },
+      show: () => undefined,
+      onInterrupt: () => undefined,
+    },
+  );
+  return [code, progress];
+}
+
+it('evaluateCommand exits with 2 if another service responds without JSON', async () => {
+  const [code, progress] = await runAgainst((_request, response) => response.end('<html>'));
+  expect([code, progress]).toEqual([
+    2,
+    expect.stringMatching(/^parley: http:\/\/127.0.0.1:\d+ responded with 200, but without JSON/),
+  ]);
+});
+
+it('evaluateCommand exits with 2 if the connection ends during a response', async () => {
+  const [code, progress] = await runAgainst((_request, response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('{');
+    setTimeout(() => response.destroy(), 20);
+  });
+  expect([code, progress]).toEqual([2, expect.stringMatching(/^parley: the connection to http:\/\/127.0.0.1:\d+ failed/)]);
 });

@@ -2,15 +2,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { joinPath } from '#base/http/url-path.ts';
-import { isJsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { parseJsonc } from '#configuration/parse-jsonc.ts';
 import { parseYaml } from '#configuration/parse-yaml.ts';
 import type { ParsedText } from '#configuration/parsed-text.ts';
+import { isHttpUrl } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import { type EvaluationRequest, parseCases, parseCsvCases } from '#contract/evaluation/parse-cases.ts';
 import { getCaseName } from '#domain/evaluation/compare-results.ts';
 import type { CaseResult } from '#domain/evaluation/evaluation.ts';
+import { defaultUrl } from '../command-options.ts';
 import type { EvaluateFlags } from './evaluate-flags.ts';
 
 /** Dependencies of `parley evaluate`. */
@@ -27,7 +29,6 @@ export interface EvaluateDeps {
 }
 
 const pollMs = 250;
-const defaultUrl = 'http://127.0.0.1:8080';
 type EvaluationContext = Omit<EvaluateDeps, 'environment' | 'show'> & { readonly client: EvaluationClient };
 
 /** Runs `parley evaluate`. Returns the exit code. */
@@ -42,8 +43,8 @@ export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps):
 }
 
 async function evaluate(flags: EvaluateFlags, { environment, show, ...terminal }: EvaluateDeps): Promise<0 | 1> {
-  const { url = environment.PARLEY_URL ?? defaultUrl, key = environment.PARLEY_KEY, version, against, parallel } = flags;
-  if (!URL.canParse(url)) throw new EvaluateError('PARLEY_URL is not a valid URL');
+  const { url = environment.PARLEY_URL || defaultUrl, key = environment.PARLEY_KEY, version, against, parallel } = flags;
+  if (!isHttpUrl(url)) throw new EvaluateError('PARLEY_URL must be a URL, such as http://127.0.0.1:8080');
   const cases = flags.cases === undefined ? undefined : await readCases(flags.cases);
   const client = new EvaluationClient(new URL(url), key);
   const applicationPath = await client.resolvePath(flags.application);
@@ -226,15 +227,23 @@ class EvaluationClient {
       ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
     };
-    const response = await fetch(url, {
-      ...{ method, headers, signal: AbortSignal.timeout(timeoutMs) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }).catch((cause) => {
-      throw new EvaluateError(`${this.#base.origin} is unreachable`, { cause });
+    const request = { method, headers, signal: AbortSignal.timeout(timeoutMs) };
+    const { origin } = this.#base;
+    const response = await fetch(url, { ...request, ...(body !== undefined && { body: JSON.stringify(body) }) }).catch(
+      (cause) => {
+        throw new EvaluateError(`${origin} is unreachable. Check --url`, { cause });
+      },
+    );
+    const text = await response.text().catch((cause) => {
+      throw new EvaluateError(`the connection to ${origin} failed. Run the command again`, { cause });
     });
-    const text = await response.text();
     if (!response.ok) throw new EvaluateError(`the service responded with ${response.status}: ${getErrorMessage(text)}`);
-    return parseJson(text, bounds) as Reply;
+    const reply = tryParseJson(text, bounds);
+    if (!isJsonObject(reply))
+      throw new EvaluateError(
+        `${origin} responded with ${response.status}, but without JSON. Set the address of a Parley service with --url or PARLEY_URL`,
+      );
+    return reply as Reply;
   }
 }
 

@@ -1,3 +1,4 @@
+import { isHttpUrl } from '#contract/configuration/values.ts';
 import { helpOptions, type Parsed } from '../command-options.ts';
 
 /** Flags of `parley evaluate`. Undefined if a flag is absent, so that the environment or a default applies. */
@@ -62,6 +63,6 @@ export function readEvaluateFlags({ values, positionals }: Parsed<typeof evaluat
   };
   const numbers = { version: readNumber('version'), against: readNumber('against'), parallel: readNumber('parallel') };
   const { cases, url, key, junit, json } = values;
-  if (url !== undefined && !URL.canParse(url)) throw new Error('--url must be a URL, such as http://127.0.0.1:8080');
+  if (url !== undefined && !isHttpUrl(url)) throw new Error('--url must be a URL, such as http://127.0.0.1:8080');
   return { application, cases, url, key, junit, json, ...numbers };
 }
