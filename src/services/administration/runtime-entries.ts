@@ -156,14 +156,14 @@ export class RuntimeEntries {
     return this.#entries;
   }
 
-  /** Returns whether this node has not received changes for so long that it must not accept keys created at run time. */
+  /** Whether this node has not read the store for so long that it must not accept keys created at run time. */
   get isStale(): boolean {
     return this.#deps.isShared && this.#revision !== -1 && this.#deps.clock.nowMs() - this.#refreshedAtMs > maxStaleMs;
   }
 
   /**
-   * Throws `StoreError` for a key that this node cannot vouch for. `name` is the name of its entry. If undefined, the node does
-   * not know the key.
+   * Throws `StoreError` if this node cannot decide whether a key is valid. `name` is the name of its entry. If undefined, the node
+   * does not know the key.
    */
   requireCurrent(name: string | undefined): void {
     const isOutdated =
@@ -196,7 +196,7 @@ export class RuntimeEntries {
       const atMs = Math.max(this.#deps.clock.epochMs(), this.#latestMs + 1);
       const layers = this.#requireValid(writes, { ...options, atMs });
       const [revision, files] = [this.#revision, this.#files];
-      const revokedDigests = await this.#compareDigests(writes);
+      const revokedDigests = await this.#listRevokedDigests(writes);
       const { author, action, undoes, isDryRun } = options;
       if (isDryRun) return { change: undefined, writes };
       const id = this.#deps.newId();
@@ -213,7 +213,7 @@ export class RuntimeEntries {
   }
 
   /** Returns the digests that the writes revoke. Throws `key_revoked` if they add a digest that was revoked earlier. */
-  async #compareDigests(writes: readonly EntryWrite[]): Promise<readonly string[]> {
+  async #listRevokedDigests(writes: readonly EntryWrite[]): Promise<readonly string[]> {
     const keys = writes.filter(({ kind }) => kind === 'keys');
     const before = new Set(keys.flatMap((write) => listDigests(write.before?.value)));
     const after = new Map(keys.flatMap((write) => listDigests(write.after?.value).map((digest) => [digest, write.id] as const)));
@@ -249,7 +249,7 @@ export class RuntimeEntries {
       if (!isEqual) inFiles.push(write);
       return [];
     });
-    if (inFiles.length > 0) throw toInFilesError(inFiles);
+    if (inFiles.length > 0) throw createInFilesError(inFiles);
     return writes;
   }
 
@@ -275,12 +275,12 @@ export class RuntimeEntries {
     const writtenEntries = writes.filter(({ after }) => after !== undefined);
     const findWritten = createCulpritFinder(writtenEntries);
     const ownErrors = errors.filter(({ path }) => findWritten(path) !== undefined);
-    if (ownErrors.length > 0) throw toInvalidError(ownErrors);
+    if (ownErrors.length > 0) throw createInvalidError(ownErrors);
     const dangling =
       'errors' in checked || writes.length === writtenEntries.length ? [] : this.#findNewDangling(checked.warnings);
     const uses = [...errors, ...dangling];
     const blocking = [...uses.map(({ path }) => path), ...this.#findNameUses(writes, next)];
-    if (!isForced && blocking.length > 0) throw toInUseError(blocking.filter((path) => findWritten(path) === undefined));
+    if (!isForced && blocking.length > 0) throw createInUseError(blocking.filter((path) => findWritten(path) === undefined));
     const after = 'errors' in checked ? activateLayers(this.#files, next, check).valid : checked;
     this.#requireSameFirstProvider(after.configuration);
     const nowMs = clock.epochMs();
@@ -386,7 +386,7 @@ function toIssueKey({ path, message }: ConfigurationError): string {
 export type EntryError = Pick<ConfigurationError, 'path' | 'message' | 'hint'>;
 
 /** Returns one error that lists all errors of entries. The paths start at the configuration. */
-export function toInvalidError(entryErrors: readonly EntryError[]): ParleyError {
+export function createInvalidError(entryErrors: readonly EntryError[]): ParleyError {
   const errors = entryErrors.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
   const messages = errors.slice(0, maxListedPaths).map(({ path, message }) => `${path} ${message}`);
   const suffix = errors.length > maxListedPaths ? `, and ${errors.length - maxListedPaths} more` : '';
@@ -394,7 +394,7 @@ export function toInvalidError(entryErrors: readonly EntryError[]): ParleyError 
   return new ParleyError('invalid_request', `${messages.join('. ')}${suffix}.`, { param, members: { errors } });
 }
 
-function toInFilesError(entries: readonly EntryRef[]): ParleyError {
+function createInFilesError(entries: readonly EntryRef[]): ParleyError {
   const paths = entries.map(({ kind, id }) => formatPath([entryKinds[kind].section, id]));
   const suffix = paths.length > maxListedPaths ? `, and ${paths.length - maxListedPaths} more` : '';
   const errors = paths.map((path) => ({ path, message: 'is in a configuration file, which takes precedence' }));
@@ -405,7 +405,7 @@ function toInFilesError(entries: readonly EntryRef[]): ParleyError {
   );
 }
 
-function toInUseError(paths: readonly string[]): ParleyError {
+function createInUseError(paths: readonly string[]): ParleyError {
   const users = [...new Set(paths)];
   const suffix = users.length > maxListedPaths ? ', …' : '';
   return new ParleyError(
@@ -416,11 +416,7 @@ function toInUseError(paths: readonly string[]): ParleyError {
 }
 
 /** Returns whether a key or a sign-in can have the role `admin`. `temporaryKey` is the name of a key that does not count. */
-export function hasAdministrator(
-  { keys, identityProviders }: Configuration,
-  nowMs: number,
-  temporaryKey?: string | undefined,
-): boolean {
+export function hasAdministrator({ keys, identityProviders }: Configuration, nowMs: number, temporaryKey?: string): boolean {
   if (Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return true;
   return Object.entries(keys).some(([name, entry]) => {
     const { role = defaultRole, roles = [role], allowedIps, deployments } = entry;

@@ -19,9 +19,9 @@ export interface EvaluationRunsDeps extends Omit<EvaluationRunDeps, 'node'> {
 
 const maxRuns = 100;
 const maxRunsPerUser = 3;
-const failOrphanedMs = 3_000;
+const failOrphanedEveryMs = 3_000;
 /** Interval at which this node checks whether another node ended one of its evaluations. */
-const checkMs = 400;
+const checkEveryMs = 400;
 const orphanedMessage = 'The node that ran this evaluation stopped. Start the evaluation again.';
 
 /** Runs the evaluations of this node, and marks those of stopped nodes as failed. */
@@ -33,8 +33,9 @@ export class EvaluationRuns {
   constructor(deps: EvaluationRunsDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(failOrphanedMs, 'could not maintain evaluations in progress', () => this.#failOrphaned());
-    if (deps.isShared) this.#recurring.every(checkMs, 'could not check the evaluations of this node', () => this.#checkRunning());
+    this.#recurring.startAndEvery(failOrphanedEveryMs, 'could not maintain evaluations in progress', () => this.#failOrphaned());
+    if (deps.isShared)
+      this.#recurring.every(checkEveryMs, 'could not check the evaluations of this node', () => this.#checkRunning());
   }
 
   /** Resolves after the evaluation has started. Throws `overloaded`, `shutting_down`, `deployment_not_found`, or `StoreError`. */
@@ -45,10 +46,18 @@ export class EvaluationRuns {
       throw createOverloadedError('This node runs the maximum number of evaluations. Try again later.');
     const { application, version, caller, cases } = start;
     const evaluation: Evaluation = {
-      ...{ id: newId(), application, version, subject: caller.subject, status: 'in_progress', total: cases.length },
+      id: newId(),
+      application,
+      version,
+      subject: caller.subject,
+      status: 'in_progress',
+      total: cases.length,
       tally: { passed: 0, failed: 0, errors: 0 },
       startedAtMs: clock.epochMs(),
-      ...{ endedAtMs: undefined, error: undefined, costUsd: undefined, digest: undefined },
+      endedAtMs: undefined,
+      error: undefined,
+      costUsd: undefined,
+      digest: undefined,
     };
     await lease.hold();
     try {
@@ -179,8 +188,8 @@ export class EvaluationRun {
     this.#stop.abort();
   }
 
-  #fail(why: string): void {
-    this.#failure ??= why;
+  #fail(message: string): void {
+    this.#failure ??= message;
     this.#stop.abort();
   }
 

@@ -92,12 +92,13 @@ export class StoredResources {
   /** Returns a file's properties, or undefined if it does not exist. Throws `access_denied`. */
   async find(caller: Caller, location: ContentLocation): Promise<FileInfo | undefined> {
     requireReadable(caller, location);
-    return this.#find(location);
+    return this.findCurrent(location);
   }
 
   /** Returns the current file without an access check. Only for callers with write access. */
-  findCurrent(location: ContentLocation): Promise<FileInfo | undefined> {
-    return this.#find(location);
+  findCurrent(location: ContentLocation): Promise<IndexedFile | undefined> {
+    const { bucket, path } = toIndexLocation(location);
+    return this.#deps.index.find(bucket, path);
   }
 
   /**
@@ -113,7 +114,7 @@ export class StoredResources {
 
   async #open(location: ContentLocation, select: (file: FileInfo) => Selection): Promise<OpenedFile | undefined> {
     for (let attempts = 0; attempts < maxOpenAttempts; attempts += 1) {
-      const file = await this.#find(location);
+      const file = await this.findCurrent(location);
       if (file === undefined) return undefined;
       const selection = select(file);
       if (selection === 'none') return { file, selection, content: undefined };
@@ -191,14 +192,15 @@ export class StoredResources {
     const { index } = this.#deps;
     for (const kind of contentKinds) {
       const indexBucket = toIndexBucket({ kind, bucket });
-      for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+      let after: string | undefined;
+      do {
         const { items, next } = await index.list({ bucket: indexBucket, prefix, after, limit: deleteBatchSize });
         for (const { path } of items) {
           const deleted = await index.delete(indexBucket, path, undefined);
           if (typeof deleted === 'object') await this.#discard(deleted);
         }
         after = next;
-      }
+      } while (after !== undefined);
     }
   }
 
@@ -228,7 +230,7 @@ export class StoredResources {
   async copy(caller: Caller, { from, to, replaces }: Relocation<ContentKind>): Promise<void> {
     requireReadable(caller, from);
     requireWritable(caller, to);
-    if (!replaces && (await this.#find(to)) !== undefined && (await this.#find(from)) !== undefined)
+    if (!replaces && (await this.findCurrent(to)) !== undefined && (await this.findCurrent(from)) !== undefined)
       throw createDestinationExistsError();
     const opened = await this.#open(from, () => 'complete');
     if (opened?.content === undefined) throw createSourceNotFoundError();
@@ -243,11 +245,6 @@ export class StoredResources {
       createConditionError: createDestinationExistsError,
     } as const;
     await this.put(caller, to, copied).finally(() => content.destroy());
-  }
-
-  #find(location: ContentLocation): Promise<IndexedFile | undefined> {
-    const { bucket, path } = toIndexLocation(location);
-    return this.#deps.index.find(bucket, path);
   }
 
   /** Does not throw, because the request has succeeded. Unused content only takes space. */

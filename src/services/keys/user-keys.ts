@@ -27,7 +27,7 @@ export interface UserKeysDeps extends StoredDataDeps {
 }
 
 /** Returns whether the provider of the owner's tokens is configured. Without `projectClaim`, its name is the project of its users. */
-function isOfProvider({ owner, project }: StoredKey, providers: Configuration['identityProviders']): boolean {
+function hasConfiguredProvider({ owner, project }: StoredKey, providers: Configuration['identityProviders']): boolean {
   const name = findProviderName(owner, Object.keys(providers));
   return name !== undefined && (project === name || providers[name]?.projectClaim !== undefined);
 }
@@ -67,11 +67,11 @@ export class UserKeys {
 
   /** Returns the caller of a key. Throws `invalid_api_key`, `address_not_allowed`, or `StoreError`. */
   async find(key: string, from: RequestOrigin): Promise<Caller> {
-    if (!hasSelfService(this.#deps.snapshot().configuration)) throw toInvalidKeyError();
+    if (!hasSelfService(this.#deps.snapshot().configuration)) throw createInvalidKeyError();
     if (this.#isStale()) await this.#stored.load().catch(() => undefined);
     if (this.#isStale()) throw new StoreError('the keys of users could not be read for some time');
     const match = this.#cache.find(hashKey(key));
-    if (match === undefined || !this.#isValid(match.caller.userKey)) throw toInvalidKeyError();
+    if (match === undefined || !this.#isValid(match.caller.userKey)) throw createInvalidKeyError();
     requireAllowedAddress(match.cached.isAllowed, from, this.#deps.snapshot().configuration);
     this.#uses.record(match.cached.key.id);
     return match.caller;
@@ -151,7 +151,7 @@ export class UserKeys {
     const isCurrent = userKey.version === key.version;
     const isFormer = userKey.version === key.version - 1 && key.former !== null && key.former.untilMs > nowMs;
     if (key.expiresAtMs <= nowMs || !(isCurrent || isFormer)) return false;
-    return isOfProvider(key, identityProviders) && findSelfService(roles, key.roles) !== undefined;
+    return hasConfiguredProvider(key, identityProviders) && findSelfService(roles, key.roles) !== undefined;
   }
 
   async #updateFromToken(caller: Caller): Promise<void> {
@@ -164,7 +164,7 @@ export class UserKeys {
   }
 }
 
-function toInvalidKeyError(): ParleyError {
+function createInvalidKeyError(): ParleyError {
   return createUnauthorizedError(
     'invalid_api_key',
     'The key is unknown, deleted, or expired, or its user may no longer have keys.',

@@ -4,11 +4,11 @@ import type { Frame } from '#contract/chat/frame.ts';
 import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { Answer, ReplySink, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ResponseRef, RunStore } from '#domain/responses/response-store.ts';
+import type { EventBatch, ResponseRef, RunStore } from '#domain/responses/response-store.ts';
 import { toCallOutcome } from '#domain/telemetry.ts';
 import { sumCounts } from '#domain/usage/usage.ts';
+import type { DatabaseResponse } from './database-response.ts';
 import type { ResponseResult } from './response-storage.ts';
-import type { StoredResponseStart } from './stored-response-start.ts';
 
 /** Maximum number of buffered events. If more events wait for the store, their source is paused. */
 const maxBufferedEvents = 5_000;
@@ -33,7 +33,7 @@ interface BackgroundRunDeps {
   /** The run ends its call record. */
   readonly target: Target;
   readonly run: RunTranslation;
-  readonly opening: StoredResponseStart;
+  readonly databaseResponse: DatabaseResponse;
   readonly node: string;
   readonly runs: RunStore;
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -69,9 +69,7 @@ export class BackgroundRun implements ReplySink {
     if (this.#hasEnded) answer.cancel();
   }
 
-  /**
-   * Ends the response as failed if it is still in progress after `maxMs`. The per-request keys of its applications end with it.
-   */
+  /** Ends the response as failed after `maxMs`. The per-request keys of its applications end with it. */
   endAfter(maxMs: number): void {
     if (this.#hasEnded) return;
     const message = `The background response was still running after its maximum of ${maxMs / 1000} s. Split the task into shorter ones.`;
@@ -144,7 +142,7 @@ export class BackgroundRun implements ReplySink {
       const events = this.#buffer;
       this.#buffer = [];
       try {
-        if (!(await runs.append(ref, node, toEventRun(events)))) return this.drop();
+        if (!(await runs.append(ref, node, toEventBatch(events)))) return this.drop();
         onChange();
       } catch {
         this.#buffer = [...events, ...this.#buffer];
@@ -161,17 +159,17 @@ export class BackgroundRun implements ReplySink {
   }
 
   async #close(error: ParleyError | undefined): Promise<void> {
-    const { run, opening, ref, runs, node, onChange, onEnded: notifyEnded } = this.#deps;
+    const { run, databaseResponse, ref, runs, node, onChange, onEnded } = this.#deps;
     await this.#writing;
     const events = this.#buffer;
     this.#buffer = [];
     const result = this.#isDropped ? undefined : run.result;
-    const isStored = await opening.onEnded(result, events.length > 0 ? toEventRun(events) : undefined);
+    const isStored = await databaseResponse.onEnded(result, events.length > 0 ? toEventBatch(events) : undefined);
     // If another node or the user ended the response, this node gives up its claim.
     if (isStored !== true) await runs.release(ref, node).catch(() => undefined);
     onChange();
     this.#endRecord(error);
-    notifyEnded();
+    onEnded();
   }
 
   #endRecord(error: ParleyError | undefined): void {
@@ -184,6 +182,6 @@ export class BackgroundRun implements ReplySink {
   }
 }
 
-function toEventRun(events: readonly JsonObject[]): { first: number; events: readonly JsonObject[] } {
+function toEventBatch(events: readonly JsonObject[]): EventBatch {
   return { first: Number(events[0]?.sequence_number), events };
 }

@@ -10,10 +10,10 @@ import type { InFlightCalls } from '../node/in-flight-calls.ts';
 import type { NodeLease } from '../node/node-lease.ts';
 import { BackgroundRun, type RunTranslation } from './background-run.ts';
 import { ChatRunTranslation } from './chat-run-translation.ts';
+import type { DatabaseResponse } from './database-response.ts';
 import type { DatabaseResponseStorage } from './database-response-storage.ts';
 import { fromQueued, toFailedResponse, toQueued } from './queued-run.ts';
 import { notStored, type OpenedResponse } from './response-storage.ts';
-import type { StoredResponseStart } from './stored-response-start.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
 /** A request of the Responses API, with the conversation that it continues. */
@@ -72,7 +72,7 @@ interface QueuedResponse {
 }
 
 interface RunStart extends BackgroundRequest {
-  readonly opening: StoredResponseStart;
+  readonly databaseResponse: DatabaseResponse;
   readonly existing?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
@@ -98,7 +98,7 @@ interface ReadyRun extends Pick<PreparedResponse, 'input'> {
   readonly ref: ResponseRef;
   readonly target: Target;
   readonly run: RunTranslation;
-  readonly opening: StoredResponseStart;
+  readonly databaseResponse: DatabaseResponse;
   /** Whether another node may have claimed the run. */
   readonly isQueued: boolean;
 }
@@ -133,10 +133,10 @@ export class BackgroundRuns {
    */
   async create({ target, request, value }: BackgroundRequest): Promise<QueuedResponse> {
     const { storage } = this.#deps;
-    const opening = await storage.open(target, request);
-    return this.#start({ target, request, value, opening }, async ({ run, ignored }) => {
+    const databaseResponse = await storage.open(target, request);
+    return this.#start({ target, request, value, databaseResponse }, async ({ run, ignored }) => {
       const response = { ...run.response };
-      await opening.queue(response, toQueued(target, value));
+      await databaseResponse.queue(response, toQueued(target, value));
       return { response, ignored: ignored() };
     });
   }
@@ -149,14 +149,14 @@ export class BackgroundRuns {
     const { storage, clock } = this.#deps;
     if (this.capacity === 0) throw new ParleyError('overloaded', 'This node runs too many answers.', { retryAfterSeconds: 1 });
     const { call } = target;
-    const opening = storage.openChatRun(target);
+    const databaseResponse = storage.openChatRun(target);
     const createdAtSeconds = Math.floor(clock.epochMs() / 1000);
     const run = new ChatRunTranslation({ ref, id, model: call.deployment, createdAtSeconds, record: call.record, clock });
-    const { answer, admitted } = this.#answer({ ref, target, input, run, opening, isQueued: false }, async () => {
-      if (!(await opening.beginChatRun(run.response))) throw await this.#toChatRunRejection(ref);
+    const { answer, admitted } = this.#answer({ ref, target, input, run, databaseResponse, isQueued: false }, async () => {
+      if (!(await databaseResponse.beginChatRun(run.response))) throw await this.#toChatRunRejection(ref);
     });
     await admitted.catch((error) => {
-      void opening.onEnded(undefined);
+      void databaseResponse.onEnded(undefined);
       throw error;
     });
     return { response: run.visible, started: run.started, answer };
@@ -225,13 +225,13 @@ export class BackgroundRuns {
       const record = this.#startRecord({ id, caller, deployment }, inherited);
       const target = await calls.authorize({ id, deployment, caller, record }, 'chat');
       const request = parseResponsesRequest(value);
-      const opening = await storage.open(target, request);
-      await opening.resume().catch(async (error) => {
-        await opening.onEnded(undefined);
+      const databaseResponse = await storage.open(target, request);
+      await databaseResponse.resume().catch(async (error) => {
+        await databaseResponse.onEnded(undefined);
         throw error;
       });
       const existing = { id: ref.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
-      await this.#start({ target, request, value, opening, existing }, async () => undefined);
+      await this.#start({ target, request, value, databaseResponse, existing }, async () => undefined);
     } catch (error) {
       const ended = toFailedResponse(stored, { code: 'server_error', message: toParleyError(error).message }, 0);
       await responses.end(ended, lease.node);
@@ -240,21 +240,22 @@ export class BackgroundRuns {
 
   /** Starts a run. Resolves with the value of `onAdmitted`, after its limits admit it. Throws the error if it is rejected. */
   async #start<Value>(
-    { target: requestedTarget, request, value, opening, existing }: RunStart,
+    { target: requestedTarget, request, value, databaseResponse, existing }: RunStart,
     onAdmitted: (ready: PreparedResponse) => Promise<Value>,
   ): Promise<Value> {
     const { prepare, clock } = this.#deps;
     const record = this.#startRecord(requestedTarget.call, requestedTarget.call.record);
     const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
-    const { earlierItems, input: items, conversation } = opening;
+    const { earlierItems, input: items, conversation } = databaseResponse;
     const opened: OpenedResponse = { ...notStored, earlierItems, input: items, isStored: true, conversation };
     try {
       const prepared = prepare(target, { request, body: value as JsonObject, opened, ...(existing && { existing }) });
       const { run, input } = prepared;
       const ref = { id: run.response.id, subject: target.call.caller.subject };
-      return await this.#answer({ ref, target, input, run, opening, isQueued: true }, () => onAdmitted(prepared)).admitted;
+      return await this.#answer({ ref, target, input, run, databaseResponse, isQueued: true }, () => onAdmitted(prepared))
+        .admitted;
     } catch (error) {
-      await closeRejected(opening, record, clock);
+      await closeRejected(databaseResponse, record, clock);
       throw error;
     }
   }
@@ -264,12 +265,12 @@ export class BackgroundRuns {
    * the error if the run is rejected. Throws the error with status 400 if the request is invalid.
    */
   #answer<Value>(
-    { ref, target, input, run, opening, isQueued }: ReadyRun,
+    { ref, target, input, run, databaseResponse, isQueued }: ReadyRun,
     onAdmitted: () => Promise<Value>,
   ): { readonly answer: Answer; readonly admitted: Promise<Value> } {
     const { calls, responses, lease, inFlightCalls, clock, maxRunMs = defaultMaxRunMs } = this.#deps;
     const background = new BackgroundRun({
-      ...{ ref, target, run, opening, node: lease.node, runs: responses.runs, clock },
+      ...{ ref, target, run, databaseResponse, node: lease.node, runs: responses.runs, clock },
       onChange: () => this.#wakeWaiters(ref.id),
       onEnded: () => {
         if (this.#running.get(ref.id) === background) this.#running.delete(ref.id);
@@ -321,8 +322,8 @@ export class BackgroundRuns {
 }
 
 /** Releases the resources of a run that did not start. Never fails. */
-async function closeRejected(opening: StoredResponseStart, record: CallRecord, clock: Clock): Promise<void> {
-  await opening.onEnded(undefined);
+async function closeRejected(databaseResponse: DatabaseResponse, record: CallRecord, clock: Clock): Promise<void> {
+  await databaseResponse.onEnded(undefined);
   const noUsage = { error: undefined, promptTokens: 0, completionTokens: 0 };
   record.end({ outcome: 'refused', status: 400, ...noUsage, atMs: clock.nowMs() });
 }

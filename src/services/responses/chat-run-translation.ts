@@ -25,7 +25,7 @@ const storageBound = {
   message: 'The answer is too large to be continued in the background. Request it with a direct call.',
 };
 
-/** Numbers the chunks of a chat completion. They are otherwise those of a direct call. */
+/** Adds a `sequence_number` to each chunk of a chat completion. Otherwise, the chunks equal those of a direct call. */
 export class ChatRunTranslation implements RunTranslation {
   /** Resolves with the first event, or with the error of a run that failed before it. */
   readonly started: Promise<ParleyError | undefined>;

@@ -7,8 +7,8 @@ import type { Target } from '#domain/call.ts';
 import { isBoundKey, mayUseRecord } from '#domain/callers/bound-key.ts';
 import { isChatRunId } from '#domain/responses/chat-run.ts';
 import { listCarriedItems } from '#domain/responses/stored-items.ts';
+import { DatabaseResponse, type ResponseStorageDeps } from './database-response.ts';
 import { notStored, type OpenedResponse, type ResponseStorage } from './response-storage.ts';
-import { type ResponseStorageDeps, StoredResponseStart } from './stored-response-start.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
 /** Items that a response continues. */
@@ -26,7 +26,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     this.#deps = deps;
   }
 
-  async open(target: Target, request: ResponsesRequest): Promise<StoredResponseStart> {
+  async open(target: Target, request: ResponsesRequest): Promise<DatabaseResponse> {
     const isStored = isStoredBy(target, request);
     if (request.background === true) requireBackground(target, isStored);
     const conversation = getConversationId(request);
@@ -35,16 +35,16 @@ export class DatabaseResponseStorage implements ResponseStorage {
     try {
       const input = await this.#resolve(target, request.input, earlierItems);
       const turn = conversation !== undefined && run !== undefined ? { conversation, run } : undefined;
-      return new StoredResponseStart(this.#deps, { target, request, isStored, turn, earlierItems, input });
+      return new DatabaseResponse(this.#deps, { target, request, isStored, turn, earlierItems, input });
     } catch (error) {
       if (conversation !== undefined && run !== undefined) await this.#releaseConversation(conversation, run);
       throw error;
     }
   }
 
-  openChatRun(target: Target): StoredResponseStart {
+  openChatRun(target: Target): DatabaseResponse {
     const noInput = { turn: undefined, earlierItems: [], input: [] };
-    return new StoredResponseStart(this.#deps, { ...noInput, target, request: {}, isStored: true, isChatRun: true });
+    return new DatabaseResponse(this.#deps, { ...noInput, target, request: {}, isStored: true, isChatRun: true });
   }
 
   async openUnlocked(target: Target, request: ResponsesRequest): Promise<OpenedResponse> {
@@ -57,15 +57,15 @@ export class DatabaseResponseStorage implements ResponseStorage {
 
   async #readChain({ call, snapshot }: Target, { previous_response_id: id }: ResponsesRequest): Promise<EarlierTurns> {
     if (id === undefined) return { earlierItems: [] };
-    if (!mayUseRecord(call.caller, id) || isChatRunId(id)) throw toPreviousNotFoundError(id, id);
+    if (!mayUseRecord(call.caller, id) || isChatRunId(id)) throw createPreviousNotFoundError(id, id);
     const { maxBodyBytes: maxBytes } = snapshot.configuration.security;
     const nowMs = this.#deps.clock.epochMs();
     const chain = await this.#deps.responses.findChain({ id, subject: call.caller.subject }, { nowMs, maxBytes });
-    if ('missingId' in chain) throw toPreviousNotFoundError(id, chain.missingId);
+    if ('missingId' in chain) throw createPreviousNotFoundError(id, chain.missingId);
     const param = 'previous_response_id';
     if ('bytes' in chain) {
-      const claim = `${param} names a conversation of ${chain.bytes} bytes, but at most ${maxBytes} are allowed. Start another one.`;
-      throw new ParleyError('context_length_exceeded', claim, { param });
+      const message = `${param} names a conversation of ${chain.bytes} bytes, but at most ${maxBytes} are allowed. Start another one.`;
+      throw new ParleyError('context_length_exceeded', message, { param });
     }
     const last = chain.at(-1);
     if (last?.status === 'queued' || last?.status === 'in_progress')
@@ -77,15 +77,16 @@ export class DatabaseResponseStorage implements ResponseStorage {
   async #lockConversation({ call, snapshot }: Target, id: string): Promise<EarlierTurns> {
     const { conversations, responses, lease, clock, newId } = this.#deps;
     const { subject } = call.caller;
-    if (!mayUseRecord(call.caller, id)) throw toConversationNotFoundError(id);
+    if (!mayUseRecord(call.caller, id)) throw createConversationNotFoundError(id);
     await lease.hold();
     const run = newId();
     try {
       const earlier = await conversations.begin({ id, subject }, { run, node: lease.node }, clock.epochMs());
-      if (earlier === undefined) throw toConversationNotFoundError(id);
-      if (earlier === 'locked') throw toConversationLockedError(id);
+      if (earlier === undefined) throw createConversationNotFoundError(id);
+      if (earlier === 'locked') throw createConversationLockedError(id);
       const { maxBytesPerUser } = snapshot.configuration.responses;
-      if ((await responses.deleteOldest(subject, maxBytesPerUser)) > maxBytesPerUser) throw toStorageFullError(maxBytesPerUser);
+      if ((await responses.deleteOldest(subject, maxBytesPerUser)) > maxBytesPerUser)
+        throw createStorageFullError(maxBytesPerUser);
       return { earlierItems: earlier, run };
     } catch (error) {
       await this.#releaseConversation(id, run);
@@ -104,9 +105,9 @@ export class DatabaseResponseStorage implements ResponseStorage {
   }
 
   async #readConversation({ call }: Target, id: string): Promise<EarlierTurns> {
-    if (!mayUseRecord(call.caller, id)) throw toConversationNotFoundError(id);
+    if (!mayUseRecord(call.caller, id)) throw createConversationNotFoundError(id);
     const earlier = await this.#deps.conversations.readAll({ id, subject: call.caller.subject });
-    if (earlier === undefined) throw toConversationNotFoundError(id);
+    if (earlier === undefined) throw createConversationNotFoundError(id);
     return { earlierItems: earlier };
   }
 
@@ -128,7 +129,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
   }
 }
 
-export function toStorageFullError(maxBytes: number): ParleyError {
+export function createStorageFullError(maxBytes: number): ParleyError {
   return new ParleyError(
     'payload_too_large',
     `Your conversations use all of the ${maxBytes} bytes that you may store. Delete some of them.`,
@@ -151,21 +152,21 @@ function requireBackground({ call, snapshot }: Target, isStored: boolean): void 
     throw createRequestError('background', 'must be false with a per-request key, which ends with its call');
 }
 
-function toPreviousNotFoundError(id: string, absent: string): ParleyError {
+function createPreviousNotFoundError(id: string, missingId: string): ParleyError {
   const param = 'previous_response_id';
-  const claim =
-    id === absent
+  const message =
+    id === missingId
       ? `${param} does not name a stored response of yours: ${JSON.stringify(id.slice(0, 100))}.`
-      : `${param} names a response that continues ${absent}, which was deleted.`;
-  return new ParleyError('previous_response_not_found', claim, { param });
+      : `${param} names a response that continues ${missingId}, which was deleted.`;
+  return new ParleyError('previous_response_not_found', message, { param });
 }
 
-function toConversationNotFoundError(id: string): ParleyError {
-  const claim = `conversation does not name a stored conversation of yours: ${JSON.stringify(id.slice(0, 100))}.`;
-  return new ParleyError('conversation_not_found', claim, { param: 'conversation' });
+function createConversationNotFoundError(id: string): ParleyError {
+  const message = `conversation does not name a stored conversation of yours: ${JSON.stringify(id.slice(0, 100))}.`;
+  return new ParleyError('conversation_not_found', message, { param: 'conversation' });
 }
 
-function toConversationLockedError(id: string): ParleyError {
-  const claim = `Another response is in progress on ${id}. Try again when it has ended.`;
-  return new ParleyError('conversation_locked', claim, { param: 'conversation' });
+function createConversationLockedError(id: string): ParleyError {
+  const message = `Another response is in progress on ${id}. Try again when it has ended.`;
+  return new ParleyError('conversation_locked', message, { param: 'conversation' });
 }

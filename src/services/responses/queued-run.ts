@@ -5,8 +5,8 @@ import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { EndedResponse, StoredResponse } from '#domain/responses/response-store.ts';
 
-/** Data that another node needs to answer a request. */
-interface QueuedRun {
+/** Request of a queued run, with all data that another node needs to answer it. */
+interface QueuedRequest {
   /** Body as received. */
   readonly value: unknown;
   readonly caller: Caller;
@@ -25,7 +25,7 @@ export function toQueued({ call }: Target, value: unknown): JsonObject {
 }
 
 /** Returns the data that `toQueued` stored. */
-export function fromQueued({ value, caller, deployment, tags, isPrivate }: JsonObject): QueuedRun {
+export function fromQueued({ value, caller, deployment, tags, isPrivate }: JsonObject): QueuedRequest {
   if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
   const {
     subject,

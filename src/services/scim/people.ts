@@ -66,9 +66,9 @@ export class People {
   /** Returns those of the IDs that belong to a person, with the names. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, Person>> {
     const { store, snapshot } = this.#deps;
-    const projects = new Set(listProjects(snapshot().configuration));
+    const keySubjects = new Set(listKeySubjects(snapshot().configuration));
     const found = new Map<string, Person>();
-    for (const id of ids) if (projects.has(id)) found.set(id, toKeyPerson(id));
+    for (const id of ids) if (keySubjects.has(id)) found.set(id, toKeyPerson(id));
     for (const person of await store.find(ids)) found.set(person.id, person);
     for (const id of ids) {
       const provisioned = found.has(id) ? undefined : await this.#findProvisioned(toClaim(id), id);
@@ -106,18 +106,18 @@ export class People {
       ...(await this.find([text, `${subjectPrefixes.key}${text}`])).values(),
       ...(await store.findByAddress(text, maxMatches)),
       ...[await this.#findProvisioned(text)].filter((person) => person !== undefined),
-      ...listProjects(configuration, (entry, name) => toFoldedNames(entry, name).includes(start)).map(toKeyPerson),
+      ...listKeySubjects(configuration, (entry, name) => toFoldedNames(entry, name).includes(start)).map(toKeyPerson),
     ];
     if ([...text].length < minNameChars) return exact;
     const shared = roles.filter((role) => role !== defaultRole);
     const isOwnProject =
       !Object.hasOwn(configuration.identityProviders, project) &&
-      !listProjects(configuration).includes(`${subjectPrefixes.key}${project}`);
+      !listKeySubjects(configuration).includes(`${subjectPrefixes.key}${project}`);
     const named = await store.search({ text, roles: shared, project: isOwnProject ? project : null, limit: maxMatches });
     const isNamed = (entry: KeyEntry, name: string): boolean =>
-      (entry.roles ?? [entry.role ?? defaultRole]).findIndex((role) => shared.includes(role)) !== -1 &&
-      toFoldedNames(entry, name).findIndex((folded) => folded.startsWith(start)) !== -1;
-    return [...exact, ...named, ...listProjects(configuration, isNamed).map(toKeyPerson)];
+      (entry.roles ?? [entry.role ?? defaultRole]).some((role) => shared.includes(role)) &&
+      toFoldedNames(entry, name).some((folded) => folded.startsWith(start));
+    return [...exact, ...named, ...listKeySubjects(configuration, isNamed).map(toKeyPerson)];
   }
 
   /** Finds a provisioned user by the name or ID at the provider, and by the user subject if it is given. */
@@ -159,7 +159,7 @@ function toAddress({ emails }: JsonObject): string | null {
 }
 
 /** Returns the user subjects of configured keys, or of those that `isMatch` accepts. */
-function listProjects({ keys }: Pick<Configuration, 'keys'>, isMatch = (_entry: KeyEntry, _name: string) => true): string[] {
+function listKeySubjects({ keys }: Pick<Configuration, 'keys'>, isMatch = (_entry: KeyEntry, _name: string) => true): string[] {
   const entries = Object.entries(keys).filter(([name, entry]) => isMatch(entry, name));
   return [...new Set(entries.map(([, { project }]) => `${subjectPrefixes.key}${project}`))];
 }

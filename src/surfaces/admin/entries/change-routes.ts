@@ -9,7 +9,12 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { ChangePage, CommittedChange, EntryWrite, ListedChange, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import { toDocument, toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';
-import { type EntryError, type EntryView, type PlannedWrite, toInvalidError } from '#services/administration/runtime-entries.ts';
+import {
+  createInvalidError,
+  type EntryError,
+  type EntryView,
+  type PlannedWrite,
+} from '#services/administration/runtime-entries.ts';
 import { type Query, readFlag, readLimit, readText, requireKnown } from '../../http/query.ts';
 import { readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
@@ -98,7 +103,7 @@ function planDocument(document: Document, { find, isInFiles, configuration }: En
       else planned.push(prepared);
     }
   }
-  if (errors.length > 0) throw toInvalidError(errors);
+  if (errors.length > 0) throw createInvalidError(errors);
   return planned;
 }
 

@@ -12,10 +12,10 @@ import { listDifferences } from '#services/administration/entry-differences.ts';
 import {
   type ChangeOptions,
   type ChangeResult,
+  createInvalidError,
   type EntryError,
   type EntryView,
   type PlannedWrite,
-  toInvalidError,
 } from '#services/administration/runtime-entries.ts';
 import type { EntryDeps } from './entry-items.ts';
 
@@ -44,7 +44,7 @@ export async function applyChange(
 /** Returns the write of a PUT. Throws `invalid_request` with all errors of `preparePut`. */
 export function planPut(entry: EntryRef, input: JsonObject, before: RuntimeEntry | undefined): PlannedWrite {
   const prepared = preparePut(entry, input, before);
-  if ('errors' in prepared) throw toInvalidError(prepared.errors);
+  if ('errors' in prepared) throw createInvalidError(prepared.errors);
   return prepared;
 }
 

@@ -9,7 +9,7 @@ import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
-import { toStorageFullError } from '#services/responses/database-response-storage.ts';
+import { createStorageFullError } from '#services/responses/database-response-storage.ts';
 import type { Query } from '../../http/query.ts';
 import { identifyCaller, readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
@@ -165,7 +165,7 @@ function requireStorageEnabled({ snapshot }: ConversationRoutesDeps): void {
 
 async function requireFreeStorage({ responses, snapshot }: ConversationRoutesDeps, { subject }: Caller): Promise<void> {
   const { maxBytesPerUser } = snapshot().configuration.responses;
-  if ((await responses.deleteOldest(subject, maxBytesPerUser)) > maxBytesPerUser) throw toStorageFullError(maxBytesPerUser);
+  if ((await responses.deleteOldest(subject, maxBytesPerUser)) > maxBytesPerUser) throw createStorageFullError(maxBytesPerUser);
 }
 
 function createIdTakenError(id: string) {

@@ -40,7 +40,7 @@ const chatRunLifetimeMs = dayMs;
 /** Maximum number of chat runs of a user at the same time. */
 const maxChatRuns = 32;
 
-interface ResponseStartOptions {
+interface DatabaseResponseOptions {
   readonly target: Target;
   readonly request: Pick<ResponsesRequest, 'previous_response_id' | 'stream'>;
   /** Whether it is the run of a chat completion. */
@@ -52,18 +52,18 @@ interface ResponseStartOptions {
 }
 
 /** A response in progress. It is stored when it ends, or already when it starts if clients can know its ID before the end. */
-export class StoredResponseStart implements OpenedResponse {
+export class DatabaseResponse implements OpenedResponse {
   readonly earlierItems: readonly AnyItem[];
   readonly input: readonly AnyItem[];
   readonly isStored: boolean;
   readonly #deps: ResponseStorageDeps;
-  readonly #options: ResponseStartOptions;
+  readonly #options: DatabaseResponseOptions;
   #input: readonly JsonObject[] | undefined;
   /** Resolves with whether the store has the response. */
   #startWrite: Promise<boolean> | undefined;
   #holdsLease: boolean;
 
-  constructor(deps: ResponseStorageDeps, options: ResponseStartOptions) {
+  constructor(deps: ResponseStorageDeps, options: DatabaseResponseOptions) {
     this.#deps = deps;
     this.#options = options;
     this.earlierItems = options.earlierItems as AnyItem[];
