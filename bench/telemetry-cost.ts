@@ -27,7 +27,7 @@ const deployments = Array.from({ length: 50 }, (_, index) => ({
     { id: `model-${index}#0a1b2c3d`, protocol: 'openai', model: 'theirs', endpoint: new URL('https://api.example.com/v1') },
   ],
 })) as unknown as Deployment[];
-const live = { upstreams: () => [], queues: () => [], configurationFaults: () => 0 };
+const live = { upstreams: () => [], queues: () => [], configurationErrors: () => 0 };
 const fromCaller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 function callOnce(telemetry: Telemetry, index: number, chunks: number): void {

@@ -96,7 +96,7 @@ export const gauges = {
     unit: '{call}',
     description: 'Calls that wait because every upstream of their deployment has maxParallel calls in progress.',
   },
-  configurationFaults: {
+  configurationErrors: {
     name: 'parley.configuration.faults',
     unit: '{fault}',
     description: 'Errors in the configuration that was last rejected. 0 while the newest one is in effect.',

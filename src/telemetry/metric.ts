@@ -21,7 +21,7 @@ export function toGauge(instrument: Instrument, readings: readonly DataPoint[]):
 
 /** Gauges whose highest value represents the node. All other gauges are summed. */
 const maxGauges: ReadonlySet<string> = new Set(
-  [gauges.upstreamState, gauges.configurationFaults, gauges.eventLoopDelay, gauges.eventLoopUtilization, gauges.uptime].map(
+  [gauges.upstreamState, gauges.configurationErrors, gauges.eventLoopDelay, gauges.eventLoopUtilization, gauges.uptime].map(
     ({ name }) => name,
   ),
 );

@@ -14,7 +14,7 @@ export interface LiveState {
   /** Number of calls that wait for full upstreams, by deployment. */
   readonly queues: () => Iterable<{ readonly deployment: string; readonly size: number }>;
   /** Number of errors in the configuration that was last rejected. It is 0 while the newest configuration is in force. */
-  readonly configurationFaults: () => number;
+  readonly configurationErrors: () => number;
 }
 
 interface NodeMetricsDeps {
@@ -62,7 +62,7 @@ function readSeries(series: SeriesStore): Metric[] {
   ];
 }
 
-function readLive({ configurationFaults, upstreams, queues }: LiveState): Metric[] {
+function readLive({ configurationErrors, upstreams, queues }: LiveState): Metric[] {
   const states: DataPoint[] = [];
   const parallelCalls: DataPoint[] = [];
   const maxParallelCalls: DataPoint[] = [];
@@ -83,30 +83,30 @@ function readLive({ configurationFaults, upstreams, queues }: LiveState): Metric
     toGauge(gauges.parallelCalls, parallelCalls),
     toGauge(gauges.maxParallelCalls, maxParallelCalls),
     toGauge(gauges.queuedCalls, queued),
-    toGauge(gauges.configurationFaults, [toDataPoint(configurationFaults())]),
+    toGauge(gauges.configurationErrors, [toDataPoint(configurationErrors())]),
   ];
 }
 
 /** Returns the metrics of this process. */
-export function readProcessMetrics(node: ProcessReadings): Metric[] {
+export function readProcessMetrics(readings: ProcessReadings): Metric[] {
   const gauge = (instrument: Instrument, value: number): Metric => toGauge(instrument, [toDataPoint(value)]);
   const cpu = [
-    { value: node.cpuUserSeconds, attributes: { 'cpu.mode': 'user' } },
-    { value: node.cpuSystemSeconds, attributes: { 'cpu.mode': 'system' } },
+    { value: readings.cpuUserSeconds, attributes: { 'cpu.mode': 'user' } },
+    { value: readings.cpuSystemSeconds, attributes: { 'cpu.mode': 'system' } },
   ];
   const memory = [
-    { value: node.heapBytes, attributes: { 'parley.memory': 'heap' } },
-    { value: node.arrayBuffersBytes, attributes: { 'parley.memory': 'array_buffers' } },
-    { value: node.externalBytes, attributes: { 'parley.memory': 'external' } },
+    { value: readings.heapBytes, attributes: { 'parley.memory': 'heap' } },
+    { value: readings.arrayBuffersBytes, attributes: { 'parley.memory': 'array_buffers' } },
+    { value: readings.externalBytes, attributes: { 'parley.memory': 'external' } },
   ];
   return [
     toCounter(counters.cpu, cpu),
-    gauge(gauges.memory, node.residentBytes),
-    gauge(gauges.heap, node.heapUsedBytes),
+    gauge(gauges.memory, readings.residentBytes),
+    gauge(gauges.heap, readings.heapUsedBytes),
     toGauge(gauges.processMemory, memory),
-    gauge(gauges.eventLoopDelay, node.eventLoopDelaySeconds),
-    gauge(gauges.eventLoopUtilization, node.eventLoopUtilization),
-    gauge(gauges.uptime, node.uptimeSeconds),
+    gauge(gauges.eventLoopDelay, readings.eventLoopDelaySeconds),
+    gauge(gauges.eventLoopUtilization, readings.eventLoopUtilization),
+    gauge(gauges.uptime, readings.uptimeSeconds),
   ];
 }
 

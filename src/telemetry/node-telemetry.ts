@@ -9,7 +9,7 @@ import type { Log } from './log.ts';
 import { type CallListener, MeasuredCall, type MeasuredCallDeps } from './measured-call.ts';
 import type { Metric } from './metric.ts';
 import { type LiveState, readMetrics, watchProcess } from './node-metrics.ts';
-import { CallLog, callerTextBounds, type LineSink, toFailureLog } from './open-log.ts';
+import { CallLog, callerTextBounds, createFailureLog, type LineSink } from './open-log.ts';
 import type { ExportSettings } from './otlp/export.ts';
 import { type MetricsFormat, PrometheusText } from './prometheus-text.ts';
 import { type Labels, SeriesStore } from './series.ts';
@@ -60,14 +60,14 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
   const series = new SeriesStore();
   const watch = watchProcess();
   const readAll = (): Metric[] => readMetrics({ series, live, readProcess: watch.readProcess, caches });
-  const exporting =
-    settings.metrics || settings.traces
+  const exporter =
+    settings.exportsMetrics || settings.exportsTraces
       ? (await import('./otlp/export.ts')).startExport({ settings, resource, clock, log, readMetrics: readAll })
       : undefined;
   const listeners = createListeners(options);
-  if (exporting?.spans !== undefined) listeners.push(exporting.spans);
-  const onFailure = log.isLevelOn('error') ? toFailureLog(log) : undefined;
-  const deps: MeasuredCallDeps = { series, listeners, onFailure, traces: toTraces(settings) };
+  if (exporter?.spans !== undefined) listeners.push(exporter.spans);
+  const onFailure = log.isLevelOn('error') ? createFailureLog(log) : undefined;
+  const deps: MeasuredCallDeps = { series, listeners, onFailure, traces: toTraceSettings(settings) };
   const prometheus = new PrometheusText();
   return {
     startCall: (start) => new MeasuredCall(deps, start),
@@ -80,7 +80,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
     toPrometheus: (format = 'prometheus', metrics = readAll()) => prometheus.write(resource, metrics, format),
     async close() {
       watch.stop();
-      await Promise.race([exporting?.close(), new Promise((resolve) => setTimeout(resolve, closeMs).unref())]);
+      await Promise.race([exporter?.close(), new Promise((resolve) => setTimeout(resolve, closeMs).unref())]);
     },
   };
 }
@@ -96,19 +96,20 @@ function createListeners({ caches, clock, lines, listeners: otherListeners, log,
   return listeners;
 }
 
-function toTraces({ ratio, traces }: OtlpSettings): MeasuredCallDeps['traces'] {
+function toTraceSettings({ exportsTraces, sampledFraction }: OtlpSettings): MeasuredCallDeps['traces'] {
   return {
     ids: new TraceIds((bytes) => void randomFillSync(bytes)),
-    hasSpans: traces,
+    hasSpans: exportsTraces,
     // Decided by the last 56 bits of the ID, so that all nodes make the same decision (OpenTelemetry's consistent sampling).
-    isSampled: ratio >= 1 ? undefined : (traceId) => Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - ratio,
+    isSampled:
+      sampledFraction >= 1 ? undefined : (traceId) => Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - sampledFraction,
   };
 }
 
 /** OpenTelemetry exporters that the environment selects. The exporters themselves read addresses, headers, and timeouts. */
 interface OtlpSettings extends ExportSettings {
-  /** Fraction of the traces starting here that are recorded, from 0 to 1. If the client decided, its decision applies. */
-  readonly ratio: number;
+  /** Fraction of traces to record, from 0 to 1. Applies only to traces that start here. Otherwise, the client decides. */
+  readonly sampledFraction: number;
 }
 
 const defaultMetricIntervalMs = 60_000;
@@ -116,16 +117,16 @@ const defaultSpanDelayMs = 5_000;
 
 function readOtlpSettings(env: Environment): OtlpSettings {
   const isOn = env.OTEL_SDK_DISABLED?.toLowerCase() !== 'true';
-  const sends = (signal: 'METRICS' | 'TRACES'): boolean => {
+  const isExported = (signal: 'METRICS' | 'TRACES'): boolean => {
     const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT || env[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`];
     return isOn && Boolean(endpoint) && env[`OTEL_${signal}_EXPORTER`] !== 'none';
   };
   return {
-    metrics: sends('METRICS'),
-    traces: sends('TRACES'),
+    exportsMetrics: isExported('METRICS'),
+    exportsTraces: isExported('TRACES'),
     metricIntervalMs: toNumber(env.OTEL_METRIC_EXPORT_INTERVAL, defaultMetricIntervalMs),
     spanDelayMs: toNumber(env.OTEL_BSP_SCHEDULE_DELAY, defaultSpanDelayMs),
-    ratio: readRatio(env),
+    sampledFraction: readSampledFraction(env),
   };
 }
 
@@ -143,7 +144,7 @@ function toResource(env: Environment, node: { version: string; instanceId: strin
   };
 }
 
-function readRatio(env: Environment): number {
+function readSampledFraction(env: Environment): number {
   if (env.OTEL_TRACES_SAMPLER?.endsWith('always_off')) return 0;
   if (!env.OTEL_TRACES_SAMPLER?.endsWith('traceidratio')) return 1;
   return Math.min(1, toNumber(env.OTEL_TRACES_SAMPLER_ARG, 1));

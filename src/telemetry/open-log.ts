@@ -173,7 +173,7 @@ function toTenths(ms: number): string {
 }
 
 /** Returns a listener that logs failed calls, with the causes that the client does not see. */
-export function toFailureLog(log: Log): CallListener['callEnded'] {
+export function createFailureLog(log: Log): CallListener['callEnded'] {
   return ({ start, span, deploymentId, lastAttempt }, { error, status }) =>
     log.error('a call failed', error, {
       request_id: start.requestId,

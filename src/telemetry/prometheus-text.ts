@@ -49,11 +49,11 @@ export class PrometheusText {
     // In OpenMetrics, the family of a counter has the name without the suffix of its samples.
     const family = isOpenMetrics ? name : sampleName;
     const unitWord = isOpenMetrics ? unitWords[unit] : undefined;
-    const head = `# HELP ${family} ${isOpenMetrics ? escapeLabelValue(description) : escapeHelp(description)}\n# TYPE ${family} ${metric.kind}\n${
+    const header = `# HELP ${family} ${isOpenMetrics ? escapeLabelValue(description) : escapeHelp(description)}\n# TYPE ${family} ${metric.kind}\n${
       unitWord === undefined ? '' : `# UNIT ${family} ${unitWord}\n`
     }`;
     return (
-      head +
+      header +
       (metric.kind === 'histogram'
         ? this.#formatHistograms(name, metric.series, isOpenMetrics)
         : this.#formatReadings(sampleName, metric.readings))

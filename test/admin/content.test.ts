@@ -67,7 +67,7 @@ beforeAll(async () => {
   telemetry = await openTelemetry({
     ...{ env: process.env, clock: systemClock, caches: new Caches(), version: '1', secret: 'pepper', lines },
     log: createLog({ level: 'debug', sink: lines, secrets: () => [] }),
-    live: { upstreams: () => [], queues: () => [], configurationFaults: () => 0 },
+    live: { upstreams: () => [], queues: () => [], configurationErrors: () => 0 },
     listeners: [written.listener],
   });
   const admin = { journal, callContents: contents, readNode: () => report };

@@ -61,7 +61,7 @@ export async function openBench({
   const live = {
     upstreams: () => [{ id: 'gpt#up', isPaused: true, rejectsWith: 401, parallel: 0, maxParallel: undefined }],
     queues: () => [],
-    configurationFaults: () => 2,
+    configurationErrors: () => 2,
   };
   const telemetry = await openTelemetry({
     env,

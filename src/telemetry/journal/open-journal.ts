@@ -68,7 +68,10 @@ export class JournalWriter {
     this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, recordsName: 'usage records' });
     this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, recordsName: 'audit records' });
     this.contents = new RecordQueue((records) => contents.append(records), {
-      ...{ ...options, recordsName: 'contents of calls', maxWaiting: maxWaitingChars, maxBatch: maxContentBatch },
+      ...options,
+      recordsName: 'contents of calls',
+      maxWaiting: maxWaitingChars,
+      maxBatch: maxContentBatch,
       getSize: ({ text }) => text.length,
     });
   }
@@ -83,32 +86,32 @@ export class JournalWriter {
   }
 }
 
+const rejectionPeriodMs = 10_000;
+
 /**
  * Sums up rejected credentials, so that a client that tries many keys cannot fill the audit log. Writes one record for each
  * reason and period.
  */
 class RejectionCounter {
-  readonly #note: (code: string, count: number) => void;
-  readonly #periodMs: number;
+  readonly #record: (code: string, count: number) => void;
   readonly #counts = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `note` is called at the end of each period for each reason that occurred. */
-  constructor(note: (code: string, count: number) => void, periodMs = 10_000) {
-    this.#note = note;
-    this.#periodMs = periodMs;
+  /** `record` is called at the end of each period for each reason that occurred. */
+  constructor(record: (code: string, count: number) => void) {
+    this.#record = record;
   }
 
   add(code: string): void {
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
-    this.#timer ??= setTimeout(() => this.flush(), this.#periodMs).unref();
+    this.#timer ??= setTimeout(() => this.flush(), rejectionPeriodMs).unref();
   }
 
   /** Writes the counts of the current period. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const [code, count] of this.#counts) this.#note(code, count);
+    for (const [code, count] of this.#counts) this.#record(code, count);
     this.#counts.clear();
   }
 }
@@ -238,14 +241,14 @@ class RecordQueue<Item> {
         this.#waiting = this.#waiting.slice(batch.length);
         this.#waitingSize -= getSize === undefined ? batch.length : batch.reduce((size, record) => size + getSize(record), 0);
         remaining -= batch.length;
-        this.#noteWritten();
+        this.#reportWritten();
       }
     } catch (error) {
-      this.#recordOutage(error);
+      this.#reportOutage(error);
     }
   }
 
-  #noteWritten(): void {
+  #reportWritten(): void {
     const { note, recordsName } = this.#options;
     if (this.#isUnavailable) note(`Resumed writing ${recordsName}. ${this.#lostCount} were lost`);
     else if (this.#lostCount > 0) note(`Lost ${this.#lostCount} ${recordsName}: they arrived faster than the store writes them`);
@@ -254,7 +257,7 @@ class RecordQueue<Item> {
   }
 
   /** Reports an outage once. */
-  #recordOutage(error: unknown): void {
+  #reportOutage(error: unknown): void {
     const { getSize, maxWaiting, reportError, recordsName } = this.#options;
     const max = getSize === undefined ? `${maxWaiting}` : `${maxWaiting} characters`;
     if (!this.#isUnavailable) reportError(`Cannot write ${recordsName}. Up to ${max} wait for the store`, error);

@@ -18,10 +18,10 @@ import { SpanSink, toHrTime } from './span-sink.ts';
 
 // Import this file only if the environment names a collector: OpenTelemetry's packages cost 130 ms and 17 MB at the start.
 
-/** The signals to export, and their intervals. */
+/** Signals to export, and their intervals. */
 export interface ExportSettings {
-  readonly metrics: boolean;
-  readonly traces: boolean;
+  readonly exportsMetrics: boolean;
+  readonly exportsTraces: boolean;
   readonly metricIntervalMs: number;
   readonly spanDelayMs: number;
 }
@@ -47,8 +47,8 @@ const maxDiagnosticChars = 500;
 /** Starts to send metrics and spans to a collector. OpenTelemetry reads addresses, headers, and timeouts from the environment. */
 export function startExport(deps: ExportDeps): Export {
   logDiagnostics(deps.log);
-  const reader = deps.settings.metrics ? exportMetrics(deps) : undefined;
-  const spans = deps.settings.traces ? exportSpans(deps) : undefined;
+  const reader = deps.settings.exportsMetrics ? exportMetrics(deps) : undefined;
+  const spans = deps.settings.exportsTraces ? exportSpans(deps) : undefined;
   return {
     spans: spans?.sink,
     async close() {
