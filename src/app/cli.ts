@@ -180,13 +180,13 @@ function createReader<Name extends string, const O extends Options, Flags>(
   name: Name,
   options: O,
   readFlags: (parsed: Parsed<O>) => Flags,
-  text = help,
+  helpText = help,
 ) {
   return (args: string[]): { readonly name: Name; readonly flags: Flags } | Message => {
     try {
       const parsed = parseArgs({ args, options, allowPositionals: true, tokens: true });
       const { help: isHelp, version } = parsed.values as { help?: boolean; version?: boolean | string };
-      if (isHelp) return { name: 'help', text };
+      if (isHelp) return { name: 'help', text: helpText };
       return version === true ? { name: 'version' } : { name, flags: readFlags(parsed) };
     } catch (error) {
       return toUsageError(error instanceof Error ? toUserMessage(error.message, options) : String(error));

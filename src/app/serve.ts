@@ -14,7 +14,7 @@ import { type ConfigurationWatch, watchConfiguration } from '#configuration/watc
 import { formatConfigurationError, type ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
-import { acceptedBounds } from '#services/administration/file-layer.ts';
+import { checkedConfigurationBounds } from '#services/administration/file-layer.ts';
 import { FirstStart } from '#services/administration/first-start.ts';
 import { hasAdministrator } from '#services/administration/runtime-entries.ts';
 import type { NodeReport, StoreReport, UpstreamReport } from '#surfaces/admin/node-report.ts';
@@ -27,10 +27,10 @@ import { firstConfiguration, localKeyName } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { configurationLoaded, type NodeDeps, openNode } from './node/open-node.ts';
 import {
-  type Closable,
   type CloseStages,
   Drain,
   ignoreEchoes,
+  type Resource,
   rejectWhileDraining,
   TrackedConnections,
 } from './process/drain.ts';
@@ -42,7 +42,7 @@ import { startSample, storeDocuments } from './sample/sample.ts';
 import { composeService, type Service } from './service/compose.ts';
 import { apiOperations } from './service/features.ts';
 import { SettingError, type Settings } from './settings.ts';
-import type { WorkerContext } from './workers/worker-context.ts';
+import { doesNodeTasks, type WorkerContext } from './workers/worker-context.ts';
 
 const clock = systemClock;
 
@@ -198,7 +198,7 @@ function watchConfigurationFiles(
 ): Promise<ConfigurationWatch> {
   const { configurationFiles: files } = settings;
   // Each worker reads the files. One of them records it.
-  const isRecorder = worker === undefined || worker.slot === 1;
+  const isRecorder = doesNodeTasks(worker);
   return watchConfiguration(files, () => loadConfiguration(files, environment, { isRunning: true }), {
     readBefore: files.length > 0 ? accepted.configuration : undefined,
     onLoaded(loaded) {
@@ -217,9 +217,9 @@ function watchConfigurationFiles(
 }
 
 /** Opens the certificate watch and the metrics port, if they are configured. */
-async function openSideListeners({ settings, log, telemetry, worker }: NodeDeps, app: FastifyInstance): Promise<Closable[]> {
+async function openSideListeners({ settings, log, telemetry, worker }: NodeDeps, app: FastifyInstance): Promise<Resource[]> {
   const { host, metricsPort, tls } = settings;
-  const opened: Closable[] = [];
+  const opened: Resource[] = [];
   if (tls !== undefined) opened.push(await watchTls(tls, app.server as unknown as Server, log));
   if (metricsPort !== undefined) {
     const options = {
@@ -253,7 +253,9 @@ async function loadStartConfiguration(
   { worker, ...local }: Parameters<typeof firstConfiguration>[2] & { readonly worker: WorkerContext | undefined },
 ): Promise<ValidConfiguration> {
   const inForce =
-    worker?.configuration === undefined ? undefined : checkConfiguration(parseJson(worker.configuration, acceptedBounds));
+    worker?.configuration === undefined
+      ? undefined
+      : checkConfiguration(parseJson(worker.configuration, checkedConfigurationBounds));
   const loaded = files.length === 0 && inForce !== undefined ? inForce : await firstConfiguration(files, environment, local);
   // A worker that replaces another one uses the configuration in force, and then reports the errors of the changed files.
   if ('errors' in loaded && inForce !== undefined && !('errors' in inForce)) return inForce;

@@ -36,7 +36,7 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
   const newId = createLetterIds();
   const lease = new NodeLease({ runs: responses.runs, node: randomUUID(), clock });
   const unconfirmed = new UnconfirmedWrites(clock);
-  const starting = new Map<string, Promise<unknown>>();
+  const startingWrites = new Map<string, Promise<unknown>>();
   const storage = new DatabaseResponseStorage({
     responses,
     conversations,
@@ -44,13 +44,21 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
     clock,
     newId,
     reportError,
-    startingWrites: starting,
+    startingWrites,
     unconfirmed,
   });
   const { maxBackgroundRunMs: maxRunMs } = core;
   const prepare: PrepareResponse = (target, start) => createRun({ seal: stores.seal, newId, clock }, target, start);
   const runs = new BackgroundRuns({
-    ...{ calls, prepare, newId, telemetry, clock, storage, responses, lease, inFlightCalls },
+    calls,
+    prepare,
+    newId,
+    telemetry,
+    clock,
+    storage,
+    responses,
+    lease,
+    inFlightCalls,
     ...(maxRunMs !== undefined && { maxRunMs }),
   });
   const runMaintenance = new RunMaintenance({ responses, runs, lease, clock, unconfirmed, isShared, reportError });
@@ -59,9 +67,9 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
     if (topic === 'response') runMaintenance.checkRun(text);
   });
   // If a node misses the notice, it learns about the end when it reads the store.
-  const publishEnd = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
-  storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded: publishEnd, starting, hasEnded });
-  chatRunRoutes(app, { ...core, runs, responses, notifyEnded: publishEnd });
+  const notifyEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
+  storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded, startingWrites, hasEnded });
+  chatRunRoutes(app, { ...core, runs, responses, notifyEnded });
   conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
   return { storage, background: { runs, responses } };
 }

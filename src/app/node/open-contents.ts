@@ -9,6 +9,7 @@ import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlContentsLocation } from '#stores/sql/files/contents-location.ts';
 import type { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { SettingError, type Settings } from '../settings.ts';
+import { doesNodeTasks } from '../workers/worker-context.ts';
 import { getReason } from './open-database.ts';
 import type { StoreDeps } from './stores.ts';
 
@@ -71,7 +72,7 @@ export function openContents({ blobs, isShared, location }: OpenedBlobs, records
   const sweeper = openSweeper({ store: blobs, index, leases, isShared, ownsContents }, deps);
   // If the database is shared, a local folder is not swept: it may contain files that this index does not know. One worker sweeps
   // for the node.
-  const mustSweep = (isShared || !records.isShared) && (deps.worker === undefined || deps.worker.slot === 1);
+  const mustSweep = (isShared || !records.isShared) && doesNodeTasks(deps.worker);
   if (mustSweep) void reached.then(() => sweeper.run());
   if (locatedBlobs !== undefined)
     reached.then(() => locatedBlobs.locate({ claims: false })).catch((error) => deps.reportError(uncheckedMessage, error));

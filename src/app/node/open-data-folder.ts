@@ -59,7 +59,7 @@ async function openLock(folder: string): Promise<FolderLock | undefined> {
   return lockFolder(folder);
 }
 
-/** Creates a folder step by step. Node's recursive mkdir never ends in system folders in which nothing can be created. */
+/** Creates a folder step by step, because Node's recursive mkdir never ends in a system folder such as `/proc`. */
 async function createFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });

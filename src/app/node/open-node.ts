@@ -20,7 +20,7 @@ import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { CloseStages } from '../process/drain.ts';
 import { listSecrets, type Settings } from '../settings.ts';
-import type { WorkerContext } from '../workers/worker-context.ts';
+import { doesNodeTasks, type WorkerContext } from '../workers/worker-context.ts';
 import { NodeState } from './node-state.ts';
 import { openStores, type Stores } from './open-stores.ts';
 
@@ -81,7 +81,7 @@ export async function openNode(
     log,
     lines,
     listeners: [listener],
-    live: { upstreams: () => state.upstreams(), queues: state.queues, configurationFaults: () => state.configurationErrorCount },
+    live: { upstreams: () => state.upstreams(), queues: state.queues, configurationErrors: () => state.configurationErrorCount },
     version: packageJson.version,
     secret: stores.seal.sign('users', 'pseudonyms of the log'),
     ...(worker && { instanceId: worker.instanceId }),
@@ -111,7 +111,7 @@ export async function openNode(
       .catch((error) => reportError('cannot compare the configuration files with the files of other nodes', error));
   await compareFiles();
   nodes.onRenewed(() => entries.shareFiles());
-  state.setFileComparison(() => fileLayer?.isDifferent === true);
+  state.setFileComparison(() => fileLayer?.usesOtherFiles === true);
   const shareFiles = (changed: ValidConfiguration): void => {
     fileLayer?.replaceOwnFiles(changed);
     void compareFiles();
@@ -163,10 +163,9 @@ function createApplyConfiguration({
     snapshot.replace(configuration);
     telemetry.configure(snapshot.current().deployments.values(), configuration.records.maxSpendSeries);
     state.recordAcceptedConfiguration(warnings);
-    // Each change at run time checks everything again, so only new warnings are logged.
+    // Each change at run time checks the complete configuration again, so only new warnings are logged.
     const texts = new Set(warnings.map(formatConfigurationError));
-    if (worker === undefined || worker.slot === 1)
-      for (const text of texts) if (!reported.has(text)) log.warn(`configuration: ${text}`);
+    if (doesNodeTasks(worker)) for (const text of texts) if (!reported.has(text)) log.warn(`configuration: ${text}`);
     reported = texts;
   };
 }

@@ -30,6 +30,7 @@ import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
 import { SqlScimStore } from '#stores/sql/scim/scim-store.ts';
 import { getChatTextBytes, getProcessMemory } from '../process/memory-shares.ts';
 import type { Settings } from '../settings.ts';
+import { doesNodeTasks } from '../workers/worker-context.ts';
 import { openBlobs, openContents } from './open-contents.ts';
 import { openDataFolder, openOwnSecret } from './open-data-folder.ts';
 import { openDatabase, openReplica } from './open-database.ts';
@@ -111,8 +112,7 @@ async function openDurable(settings: Settings, seal: Seal, deps: StoreDeps): Pro
   const passages = new SqlPassageIndex(database);
   let isClosed = false;
   const reportResealError: StoreDeps['reportError'] = (message, error) => isClosed || deps.reportError(message, error);
-  if (worker === undefined || worker.slot === 1)
-    void reached.then(() => reseal(database, seal, { note: deps.note, reportError: reportResealError }));
+  if (doesNodeTasks(worker)) void reached.then(() => reseal(database, seal, { note: deps.note, reportError: reportResealError }));
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
   const contents = openContents(blobs, records, deps);

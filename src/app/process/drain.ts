@@ -132,21 +132,21 @@ export class Drain {
 }
 
 /** Resource that a stage closes. */
-export interface Closable {
+export interface Resource {
   close(): unknown;
 }
 
 /** Stages of resources. Resources of one stage may need those of later stages until they are closed. */
-export type CloseStages = readonly (readonly Closable[])[];
+export type CloseStages = readonly (readonly Resource[])[];
 
 /**
  * Closes the stages one after the other, and the resources of one stage concurrently. Logs each error and continues. Returns
- * whether everything was closed.
+ * whether all resources were closed.
  */
 export async function closeInOrder(stages: CloseStages, log: Log): Promise<boolean> {
   let areClosed = true;
   for (const stage of stages) {
-    const outcomes = await Promise.allSettled(stage.map(async (closable) => closable.close()));
+    const outcomes = await Promise.allSettled(stage.map(async (resource) => resource.close()));
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue;
       areClosed = false;

@@ -26,8 +26,8 @@ export function getVectorBytes(memory: number): number {
 }
 
 /**
- * Returns the memory that the start has left to the system: 16 MB of free pages, and 2 MB of bytecode that only the start ran. Blocks
- * the event loop for 0.1 s. On the command line, `--expose-gc` would make V8 reject the compiled code of Node's own modules.
+ * Gives memory that only the start needed back to the operating system: 16 MB of free pages, and 2 MB of bytecode. Blocks the event
+ * loop for 0.1 s. `--expose-gc` is not on the command line, because V8 would then reject the compiled code of Node's own modules.
  */
 export function releaseStartMemory(): void {
   setFlagsFromString('--expose-gc');

@@ -74,21 +74,32 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const innerCalls = new InnerCalls({ telemetry, clock, newId });
   const mcp = new McpTools(clock, caches);
   const documents = new DocumentTools({
-    ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, reportError },
+    files: deps.files,
+    passages: deps.passages,
+    embedder: deps.embedder,
+    snapshot,
+    clock,
+    caches,
+    reportError,
     onMissing: deps.onMissing,
     onUnusablePart,
     innerCalls,
   });
   const openApi = new OpenApiReader();
   const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, reportError, onUnusablePart });
+  const currentTools = (): ConfiguredTools => toolSources(snapshot().configuration);
   const guarded: HttpClient = {
-    send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
+    send: (request, listener) => currentTools().sources.http.send(request, listener),
     close: () => undefined,
   };
   const counters = new LimitCounters(limits, clock);
   const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, reportError });
   const upstreamDeps = {
-    ...{ loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys, reserveLimits },
+    loadBalancer,
+    clock,
+    protocols: composeProtocols(deps, guarded),
+    perRequestKeys,
+    reserveLimits,
     onQuotaHeaders: createQuotaListener({ loadBalancer, clock }),
   };
   const callUpstreams = createCallUpstreams(upstreamDeps);
@@ -96,7 +107,13 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const addons = { addonTools: (configuration: Configuration) => toolSources(configuration).addons, clock, newId, reportError };
   const quickApps = {
     toolSources: (configuration: Configuration) => toolSources(configuration).sources,
-    ...{ innerCalls, catalog, states, clock, newId, reportError, onGraph },
+    innerCalls,
+    catalog,
+    states,
+    clock,
+    newId,
+    reportError,
+    onGraph,
   };
   const responders: Responders = {
     callUpstreams,
@@ -121,13 +138,13 @@ export function composePipeline(deps: CompleteServiceDeps) {
     countTokens: (target, input, signal) => countTokens(upstreamDeps, { target, ...input, signal }),
   };
   innerCalls.connect(calls);
-  const starters: CallerRoutesDeps['starters'] = (deployment, options) => {
-    const { starters: loadStarters } = toolSources(snapshot().configuration);
-    return listServerStarters({ starters: loadStarters, reportError }, deployment, options);
+  const toolRoutes: Pick<ToolRoutesDeps, 'survey' | 'tryTool'> = {
+    survey: (settings, signal) => currentTools().survey(settings, signal),
+    tryTool: (trial) => currentTools().tryTool(trial),
   };
-  const survey: ToolRoutesDeps['survey'] = (settings, signal) => toolSources(snapshot().configuration).survey(settings, signal);
-  const tryTool: ToolRoutesDeps['tryTool'] = (trial) => toolSources(snapshot().configuration).tryTool(trial);
-  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, innerCalls, starters, survey, tryTool };
+  const starters: CallerRoutesDeps['starters'] = (deployment, options) =>
+    listServerStarters({ starters: currentTools().starters, reportError }, deployment, options);
+  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, innerCalls, starters, ...toolRoutes };
 }
 
 function toStateSigner(seal: Seal): StateSigner {
@@ -180,7 +197,7 @@ interface ConfiguredTools {
   readonly addons: AddonTools;
   readonly sources: ToolSources;
   /** Returns the conversation starters of one MCP server. */
-  readonly starters: ServersStartersDeps['starters'];
+  readonly starters: ServerStartersDeps['starters'];
   /** Returns the current tools of one MCP server. */
   readonly survey: ToolRoutesDeps['survey'];
   /** Runs one tool once. */
@@ -251,7 +268,7 @@ function createTools(configuration: Configuration, clock: Clock, sharedSources: 
 /** Maximum time to wait for the servers. A later result is cached for the next request. */
 const maxWaitMs = 2_000;
 
-interface ServersStartersDeps {
+interface ServerStartersDeps {
   /** Returns the starters of one server. Rejects with ToolError, or with the signal's reason. */
   readonly starters: (settings: McpToolsetSettings, user: McpLoadContext) => Promise<readonly string[]>;
   readonly reportError: (message: string, error: unknown) => void;
@@ -262,7 +279,7 @@ interface ServersStartersDeps {
  * 2 seconds contributes no prompts.
  */
 async function listServerStarters(
-  { starters, reportError }: ServersStartersDeps,
+  { starters, reportError }: ServerStartersDeps,
   { id, quickApp }: Deployment,
   { caller: { subject }, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {

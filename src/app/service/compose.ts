@@ -224,7 +224,7 @@ function composeUserKeys(
 ): UserKeys | undefined {
   if (keys === undefined) return undefined;
   const userKeys = new UserKeys({ ...keys, snapshot, clock, reportError, broadcast });
-  userKeys.onChange(() => inFlightCalls.abortMatching((caller) => userKeys.hasEnded(caller), keyEnded()));
+  userKeys.onChange(() => inFlightCalls.abortMatching((caller) => userKeys.hasEnded(caller), createKeyEndedError()));
   app.addHook('onClose', () => userKeys.close());
   return userKeys;
 }
@@ -268,11 +268,14 @@ function endCallsOfRevokedKeys(
     const hasChanged = snapshot().keys !== keys;
     keys = snapshot().keys;
     if (!hasChanged && !keys.hasExpiringKeys) return;
-    inFlightCalls.abortMatching((caller) => hasExpired(caller, clock.epochMs()) || wasRevoked(caller, keys), keyEnded());
+    inFlightCalls.abortMatching(
+      (caller) => hasExpired(caller, clock.epochMs()) || wasRevoked(caller, keys),
+      createKeyEndedError(),
+    );
   });
   app.addHook('onClose', async () => recurring.close());
 }
 
-function keyEnded(): ParleyError {
+function createKeyEndedError(): ParleyError {
   return createUnauthorizedError('invalid_api_key', 'The key of this call was deleted, was replaced, or has expired.');
 }

@@ -134,8 +134,8 @@ export class DocumentTools {
   }
 
   /**
-   * Reports unreadable documents when indexing ends, in the background. An indexing run that fails because of the stores is
-   * ignored, because it shows nothing about the document.
+   * Reports unreadable documents when indexing ends, in the background. Ignores an indexing run that fails because of the stores,
+   * which is not an error of the document.
    */
   #recordUnreadable(application: string, { files }: DocumentSet, embedder: TextEmbedder): void {
     for (const { reference, file } of files) {

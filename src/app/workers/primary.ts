@@ -21,7 +21,7 @@ import { openLog } from '#telemetry/open-log.ts';
 import { openDataFolder, openOwnSecret } from '../node/open-data-folder.ts';
 import { openDatabase } from '../node/open-database.ts';
 import { thisNode } from '../node/stores.ts';
-import { type Closable, closeInOrder, ignoreEchoes } from '../process/drain.ts';
+import { closeInOrder, ignoreEchoes, type Resource } from '../process/drain.ts';
 import { createLocalKey, greet } from '../process/greet.ts';
 import { listenAt } from '../process/listening.ts';
 import { releaseStartMemory } from '../process/memory-shares.ts';
@@ -101,7 +101,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
         ],
       ]),
   });
-  const closing: readonly Closable[][] = [
+  const closing: readonly Resource[][] = [
     sample?.server === undefined ? [] : [sample.server],
     [limits],
     [{ close: () => lock?.release() }],
@@ -135,7 +135,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
   releaseStartMemory();
 }
 
-type OpenLimits = Closable & { readonly store: ArchivedLimitStore | MemoryLimitStore };
+type OpenLimits = Resource & { readonly store: ArchivedLimitStore | MemoryLimitStore };
 
 /** Opens the limit counters of the node. With Redis, the workers do not need them. */
 async function openLimits(settings: Settings, { log, writeLock }: { log: Log; writeLock: WriteLock }): Promise<OpenLimits> {

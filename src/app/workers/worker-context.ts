@@ -42,6 +42,11 @@ export interface WorkerContext extends Omit<WorkerStart, 'local'> {
   readonly readMetrics: () => Promise<readonly Metric[]>;
 }
 
+/** Returns whether this process does the tasks of the node as a whole. The worker in slot 1 does them for all workers. */
+export function doesNodeTasks(worker: Pick<WorkerContext, 'slot'> | undefined): boolean {
+  return worker === undefined || worker.slot === 1;
+}
+
 /** Environment variable that marks the process of a worker. */
 export const workerVariable = 'PARLEY_WORKER';
 

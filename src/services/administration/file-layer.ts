@@ -4,8 +4,8 @@ import type { StoredFiles } from '#domain/administration/entry-store.ts';
 import type { NodeRecord } from '#domain/administration/node-record.ts';
 import type { CheckConfiguration } from './configuration-layers.ts';
 
-/** Bounds of a configuration that another process sends or stores as JSON. It was valid in that process. */
-export const acceptedBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFINITY };
+/** Bounds for the JSON of a configuration from another process of Parley, which has already checked it. */
+export const checkedConfigurationBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFINITY };
 
 export interface FileLayerDeps {
   /** Valid configuration of the files that this node read at its start. */
@@ -46,7 +46,7 @@ export class FileLayer {
   }
 
   /** Whether this node uses files that differ from those that it read. */
-  get isDifferent(): boolean {
+  get usesOtherFiles(): boolean {
     return this.#stored !== undefined && !this.#stored.isOwn && !this.#isChanged;
   }
 
@@ -101,7 +101,7 @@ export class FileLayer {
   /** Returns undefined if the files are not valid for this version, or were sealed with another secret. */
   #check({ text }: StoredFiles): ValidConfiguration | undefined {
     if (text === undefined) return undefined;
-    const checked = this.#deps.check(parseJson(text, acceptedBounds));
+    const checked = this.#deps.check(parseJson(text, checkedConfigurationBounds));
     if (!('errors' in checked)) return checked;
     for (const error of checked.errors)
       this.#deps.reportError(`rejected the configuration of another node: ${formatConfigurationError(error)}`, undefined);

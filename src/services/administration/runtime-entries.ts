@@ -303,7 +303,7 @@ export class RuntimeEntries {
     return findNew(new Set(checkLayers(this.#files, current, this.#deps.check).warnings.map(toIssueKey)));
   }
 
-  /** The IDs of the users of the first provider have no prefix, so users of another one must not take them over. */
+  /** Throws `in_use` if another provider becomes the first one, whose users have IDs without a prefix. */
   #requireSameFirstProvider({ identityProviders }: Configuration): void {
     const [before] = Object.keys(this.#inForce.configuration.identityProviders);
     const [after] = Object.keys(identityProviders);

@@ -17,16 +17,15 @@ const leaseMs = 20_000;
 const firstRetryMs = 1_000;
 const dayMs = 86_400_000;
 const retriesMs = dayMs;
-/** Duration of the report about a failure. */
+/** Time for which an alert is reported as undelivered after the last attempt. */
 const reportMs = dayMs;
 /** Retention of a delivery after the end of its period. */
 const retentionMs = 7 * dayMs;
 const maxOpen = 200;
-/** Maximum number of attempts at the same time. */
+/** Maximum number of concurrent attempts. */
 const maxParallel = 16;
 /** Maximum number of thresholds that are not written yet, and of those that are known to be written. */
 const maxRemembered = 10_000;
-const goneStatus = 410;
 
 /** An alert that could not be delivered. */
 export interface UndeliveredAlert {
@@ -39,7 +38,7 @@ export interface UndeliveredAlert {
 
 export interface AlertDeliveriesDeps {
   readonly store: AlertStore;
-  /** Not guarded: the addresses belong to the operator. */
+  /** Client without the network guard, because the operator configures the addresses. */
   readonly http: HttpClient;
   readonly snapshot: () => { readonly configuration: Pick<Configuration, 'alerts'> };
   readonly clock: Clock;
@@ -138,7 +137,8 @@ export class AlertDeliveries {
       else if (alert === undefined) await store.update(id, { status: 'canceled', nextAtMs: null, error: null });
       else if (await store.claim(delivery, clock.epochMs() + leaseMs)) await this.#attempt(delivery, alert);
     } catch (error) {
-      if (!this.#aborter.signal.aborted) reportError('cannot store the result of a webhook of an alert, trying again', error);
+      if (!this.#aborter.signal.aborted)
+        reportError('cannot store the result of a webhook of an alert. Parley tries again', error);
     }
   }
 
@@ -172,7 +172,7 @@ export class AlertDeliveries {
       const { status, body: content } = await openReply(http, request, signal);
       await content[Symbol.asyncIterator]().return?.();
       if (status >= 200 && status < 300) return {};
-      return { error: `the receiver returned ${status}`, isFinal: status === goneStatus };
+      return { error: `the receiver returned ${status}`, isFinal: status === 410 };
     } catch (cause) {
       return { error: cause instanceof HttpError ? `no response (${cause.kind})` : 'no response', cause };
     }

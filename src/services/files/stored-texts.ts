@@ -4,7 +4,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
 
-/** Owner of a state, which is valid for one user and one application. */
+/** Owner of a conversation state and its texts, which are valid for one user and one application. */
 export interface StateOwner {
   readonly subject: string;
   readonly application: string;

@@ -2,7 +2,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { RunStore } from '#domain/responses/response-store.ts';
 
 const renewMs = 4_000;
-/** Time after which other nodes treat a node without renewals as gone. */
+/** Time after which other nodes treat a node without renewals as stopped. */
 const leaseMs = 15_000;
 
 export interface NodeLeaseDeps {

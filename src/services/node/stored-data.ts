@@ -23,8 +23,8 @@ interface StoredDataOptions {
 }
 
 /**
- * Keeps data that this node has in memory as current as the store: it is read after each write of this node, when another node
- * announces a write, and regularly, because a notice can be lost.
+ * Keeps data in the memory of this node current. It is read after each write of this node, when another node announces a write,
+ * and regularly, because a notice can be lost.
  */
 export class StoredData {
   readonly #read: FreshRead;
@@ -33,8 +33,8 @@ export class StoredData {
   firstRead: Promise<void> | undefined;
 
   constructor({ isShared, broadcast, reportError }: StoredDataDeps, { name, outage, readData, isDue }: StoredDataOptions) {
-    // Between workers of one node, the notice is answered after they have read the data, so that the next request finds the
-    // change in every worker.
+    // Between workers of one node, `publish` resolves after the other workers have read the data, so that the next request finds
+    // the change in every worker.
     const announce = broadcast && (() => broadcast.publish({ topic: 'stored', text: name }).catch(() => undefined));
     this.#read = new FreshRead(readData, announce);
     this.#recurring = new Recurring(reportError);

@@ -58,7 +58,7 @@ export class RunMaintenance {
     this.#checkRunning().catch((error) => this.#deps.reportError(checkErrorMessage, error));
   }
 
-  /** Ends runs whose node is gone, claims queued runs, and deletes stored responses whose write was reported as failed. */
+  /** Ends runs of stopped nodes, claims queued runs, and deletes stored responses whose write was reported as failed. */
   async #maintain(): Promise<void> {
     const { responses, runs, clock, lease, unconfirmed } = this.#deps;
     await unconfirmed.deleteFrom(responses, lease.node);

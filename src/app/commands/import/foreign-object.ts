@@ -3,7 +3,7 @@ import { didYouMean, findNearest } from '#contract/configuration/did-you-mean.ts
 import type { Path } from '#contract/configuration/issue.ts';
 import type { Notes } from './result.ts';
 
-/** Reasons for not importing keys, by key. Null if nothing is lost without the key. */
+/** Reasons for not importing keys, by key. Null if the key needs no replacement. */
 export type DropReasons = Readonly<Record<string, string | null>>;
 
 /** Options for reading the configuration of a gateway. */
@@ -34,7 +34,7 @@ export class ForeignObject {
     return (Object.hasOwn(this.#value, actualKey) ? this.#value[actualKey] : undefined) ?? undefined;
   }
 
-  /** Returns the path of a key, as it is written. */
+  /** Returns the path of a key in its actual spelling. */
   at(key: string): Path {
     return [...this.path, this.#getSpelling(key)];
   }
@@ -53,7 +53,7 @@ export class ForeignObject {
     return this.#requireType(key, number, isNumber, 'a number') as number | undefined;
   }
 
-  /** Returns the numbers of several keys. */
+  /** Returns the numbers under these keys, by key. */
   numbers(keys: readonly string[]): Readonly<Record<string, number>> {
     return withoutUndefined(Object.fromEntries(keys.map((key) => [key, this.number(key)])));
   }

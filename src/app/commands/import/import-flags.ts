@@ -8,7 +8,7 @@ export interface ImportFlags {
   readonly database?: string | undefined;
   /** File of DIAL's static settings. */
   readonly settings: string | undefined;
-  /** Whether the import fails if anything cannot be imported. */
+  /** Whether the import fails if it drops a setting or changes its meaning. */
   readonly isStrict: boolean;
 }
 

@@ -102,7 +102,7 @@ export interface Note {
   readonly path: Path;
   /** Continuation of a sentence that starts with the path. Never contains a value, because values may be secret. */
   readonly message: string;
-  /** Whether something is lost or changes its meaning. */
+  /** Whether the import drops a setting or changes its meaning. */
   readonly isLoss: boolean;
 }
 
@@ -110,12 +110,12 @@ export interface Note {
 export class Notes {
   readonly #notes = new Map<string, Note>();
 
-  /** Adds a note about something that is lost or changes its meaning. `suggestion` is the next step for the user. */
+  /** Adds a note about a setting that the import drops or whose meaning changes. `suggestion` is the next step for the user. */
   addLoss(path: Path, message: string, suggestion?: string): void {
     this.#add({ path, message: suggestion === undefined ? message : `${message}; ${suggestion}`, isLoss: true });
   }
 
-  /** Adds a note about something that is imported but needs a manual step. */
+  /** Adds a note about an imported setting that needs a manual step. */
   addNotice(path: Path, message: string): void {
     this.#add({ path, message, isLoss: false });
   }

@@ -28,7 +28,7 @@ export interface StoredRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'clock'
    * Responses that clients of this node already know but that may not be stored yet, by ID. Each promise resolves when the
    * response is stored.
    */
-  readonly starting: ReadonlyMap<string, Promise<unknown>>;
+  readonly startingWrites: ReadonlyMap<string, Promise<unknown>>;
   /** Returns whether the caller's key is no longer valid. */
   readonly hasEnded: (caller: Caller) => boolean;
 }
@@ -126,7 +126,7 @@ async function identifyRequest(
   rejectPerRequestKey(caller, 'use stored responses');
   const { response: id } = request.params as { response: string };
   if (!mayUseRecord(caller, id) || isChatRunId(id)) throw createNotStoredError('response', id);
-  await deps.starting.get(id);
+  await deps.startingWrites.get(id);
   return { ref: { id, subject: caller.subject }, caller };
 }
 
