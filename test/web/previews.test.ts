@@ -150,7 +150,11 @@ describe('a diagram', () => {
     expect(await page.locator('iframe').count()).toBe(0);
     await page.unroute(/diagram\.js/);
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.frameLocator('iframe').locator('svg').waitFor();
+    const drawn = page.frameLocator('iframe').locator('svg');
+    await expect.poll(async () => (await page.locator('.sheet-frame').boundingBox())?.height).toBeLessThan(200);
+    const [frame, drawing] = await Promise.all([page.locator('.sheet-frame').boundingBox(), drawn.boundingBox()]);
+    if (frame === null || drawing === null) throw new Error('Nothing is drawn.');
+    expect(drawing.y + drawing.height).toBeLessThanOrEqual(frame.y + frame.height);
     await opened.reload();
     await page.frameLocator('iframe').locator('svg').waitFor();
   });

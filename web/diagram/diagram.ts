@@ -7,7 +7,7 @@ const maxEdges = 200;
 async function draw(source: string): Promise<void> {
   const { svg } = await mermaid.render('diagram', source).catch(() => ({ svg: '' }));
   document.body.innerHTML = svg;
-  const height = svg === '' ? 0 : Math.ceil(document.body.getBoundingClientRect().height);
+  const height = svg === '' ? 0 : Math.ceil(document.documentElement.getBoundingClientRect().height);
   parent.postMessage(height, '*');
 }
 
