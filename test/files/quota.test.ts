@@ -68,15 +68,15 @@ describeOnEach('concurrent uploads on two nodes', (database) => {
   /** Returns whether at least this many bytes are used or reserved. The probe itself reserves 0 bytes. */
   async function isUsed(bytes: number): Promise<boolean> {
     const index = createFileIndex(database.database);
-    const emptyReservation = {
+    const smallReservation = {
       bucket: getNode(0).bucket,
       path: 'probe',
       blob: 'probe',
-      bytes: 0,
+      bytes: 1,
       nowMs: Date.now(),
       untilMs: Date.now(),
     };
-    return (await index.reserve(emptyReservation, bytes - 1)) !== 'reserved';
+    return (await index.reserve(smallReservation, bytes)) !== 'reserved';
   }
 
   it('are admitted before their bytes arrive if the quota covers them completely', async () => {

@@ -39,7 +39,7 @@ export class MemoryFileIndex implements FileIndex {
     const { bucket, path, blob, bytes } = reservation;
     const replaced = this.#files.get(toKey(bucket, path))?.contentLength ?? 0;
     const usedBytes = this.#usedBytes(bucket, blob);
-    if (usedBytes + Math.max(bytes - replaced, 0) > maxBucketBytes) return { outcome: 'over_quota', usedBytes };
+    if (bytes > replaced && usedBytes + bytes - replaced > maxBucketBytes) return { outcome: 'over_quota', usedBytes };
     this.#reserved.set(blob, reservation);
     return 'reserved';
   }
@@ -53,8 +53,8 @@ export class MemoryFileIndex implements FileIndex {
     const replaced = this.#files.get(key);
     if (!isMet(condition, replaced?.etag)) return { outcome: 'condition_failed' };
     const usedBytes = this.#usedBytes(file.bucket, file.blob);
-    if (usedBytes - (replaced?.contentLength ?? 0) + file.contentLength > maxBucketBytes)
-      return { outcome: 'over_quota', usedBytes };
+    const addedBytes = file.contentLength - (replaced?.contentLength ?? 0);
+    if (addedBytes > 0 && usedBytes + addedBytes > maxBucketBytes) return { outcome: 'over_quota', usedBytes };
     const stored = { ...file, createdAtMs: replaced?.createdAtMs ?? file.createdAtMs };
     this.#files.set(key, stored);
     this.#reserved.delete(file.blob);
@@ -76,8 +76,9 @@ export class MemoryFileIndex implements FileIndex {
     const replaced = this.#files.get(toKey(to.bucket, to.path));
     if (replaced !== undefined && !replaces) return { outcome: 'occupied' };
     const usedBytes = this.#usedBytes(to.bucket, '');
-    const bytesThen = usedBytes + file.contentLength - (replaced?.contentLength ?? 0);
-    if (from.bucket !== to.bucket && bytesThen > maxBucketBytes) return { outcome: 'over_quota', usedBytes };
+    const addedBytes = file.contentLength - (replaced?.contentLength ?? 0);
+    if (from.bucket !== to.bucket && addedBytes > 0 && usedBytes + addedBytes > maxBucketBytes)
+      return { outcome: 'over_quota', usedBytes };
     this.#files.delete(toKey(from.bucket, from.path));
     this.#files.set(toKey(to.bucket, to.path), { ...file, ...to, updatedAtMs: nowMs });
     return { outcome: 'moved', replaced };

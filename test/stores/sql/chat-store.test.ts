@@ -184,6 +184,11 @@ describeOnEach('chats', (node) => {
     expect(await write(createHalfFull('f'))).toEqual({ outcome: 'user_full' });
     await here().delete({ subject, id: 'b' }, undefined, nowMs);
     expect(await write(createHalfFull('f'))).toMatchObject({ outcome: 'written' });
+    // Changes that need no more space are possible after the quota was lowered.
+    const bounds = { condition: undefined, maxBytesPerChat: 1_000, maxBytesPerUser: 1_000 };
+    const shorten = (text: string) => here().write({ subject, id: 'f' }, change({ turns: [turn('q', text)] }), bounds);
+    expect(await shorten('x'.repeat(500_000))).toMatchObject({ outcome: 'written' });
+    expect(await shorten('x'.repeat(500_100))).toEqual({ outcome: 'chat_full' });
   });
 
   it('are stored without readable text', async () => {

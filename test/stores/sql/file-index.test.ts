@@ -196,6 +196,21 @@ describeOnEach('file index', (node) => {
     expect(await put('d', 0)).toBe('stored');
   });
 
+  it('accepts smaller contents after the quota was lowered', async () => {
+    const [bucket, other] = [randomUUID(), randomUUID()];
+    for (const path of ['a', 'b']) await index().put(file(bucket, path, { contentLength: 50 }), undefined, unbounded);
+    await index().put(file(other, 'small', { contentLength: 20 }), undefined, unbounded);
+    const upload = reservation(bucket, 'a', { bytes: 40 });
+    expect(await index().reserve(upload, 60)).toBe('reserved');
+    expect(await index().reserve({ ...upload, bytes: 51 }, 60)).toMatchObject({ outcome: 'over_quota' });
+    const smaller = file(bucket, 'a', { blob: upload.blob, contentLength: 40, updatedAtMs: 1_000 });
+    expect(await index().put(smaller, undefined, 60)).toMatchObject({ outcome: 'stored' });
+    const move = { from: { bucket: other, path: 'small' }, to: file(bucket, 'b'), replaces: true, nowMs: 1_000 };
+    expect(await index().move(move, 60)).toMatchObject({ outcome: 'moved' });
+    const another = await index().put(file(bucket, 'c', { contentLength: 1 }), undefined, 60);
+    expect(another).toEqual({ outcome: 'over_quota', usedBytes: 60 });
+  });
+
   it('returns a deleted file once, and the reason if none was deleted', async () => {
     const bucket = randomUUID();
     const stored = file(bucket, 'a');

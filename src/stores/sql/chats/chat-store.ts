@@ -140,8 +140,10 @@ export class SqlChatStore implements ChatStore {
       const addedBytes =
         rows.reduce((sum, { bytes }) => sum + bytes, 0) - replacedBytes + countSealedBytes(row) - countSealedBytes(stored);
       const bytes = (stored?.bytes ?? 0) + addedBytes;
-      if (bytes > maxBytesPerChat) return { outcome: 'chat_full' };
-      if (owner.bytes + addedBytes > maxBytesPerUser) return { outcome: 'user_full' };
+      if (addedBytes > 0) {
+        if (bytes > maxBytesPerChat) return { outcome: 'chat_full' };
+        if (owner.bytes + addedBytes > maxBytesPerUser) return { outcome: 'user_full' };
+      }
       await putTurns(transaction, rows);
       const storedRow = { ...row, bytes };
       await transaction

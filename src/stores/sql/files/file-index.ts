@@ -67,7 +67,8 @@ export class SqlFileIndex implements FileIndex {
       const otherReservations = await readReserved(transaction, bucket, { except: blob, nowMs });
       const replaced = countReplacedBytes(otherReservations, path, existing?.contentLength ?? 0);
       const usedTotal = usedBytes + otherReservations.bytes;
-      if (usedTotal + Math.max(bytes - replaced, 0) > maxBucketBytes) return { outcome: 'over_quota', usedBytes: usedTotal };
+      const addedBytes = bytes - replaced;
+      if (addedBytes > 0 && usedTotal + addedBytes > maxBucketBytes) return { outcome: 'over_quota', usedBytes: usedTotal };
       const row = { blob, bucket, path, reserved_bytes: bytes, replaced_bytes: replaced, until_ms: untilMs };
       await transaction
         .insertInto('file_reservations')
@@ -90,8 +91,9 @@ export class SqlFileIndex implements FileIndex {
       const existing = await findFile(transaction, bucket, path);
       if (!isMet(condition, existing?.etag)) return { outcome: 'condition_failed' };
       const otherReservations = await readReserved(transaction, bucket, { except: file.blob, nowMs: file.updatedAtMs });
-      const bytesAfter = usedBytes - (existing?.contentLength ?? 0) + file.contentLength;
-      if (bytesAfter + otherReservations.bytes > maxBucketBytes)
+      const addedBytes = file.contentLength - (existing?.contentLength ?? 0);
+      const bytesAfter = usedBytes + addedBytes;
+      if (addedBytes > 0 && bytesAfter + otherReservations.bytes > maxBucketBytes)
         return { outcome: 'over_quota', usedBytes: usedBytes + otherReservations.bytes };
       const stored = { ...file, createdAtMs: existing?.createdAtMs ?? file.createdAtMs };
       await replaceFile(transaction, stored);
@@ -127,7 +129,7 @@ export class SqlFileIndex implements FileIndex {
       const addedBytes = moved.contentLength - (replaced?.contentLength ?? 0);
       const bytesAfter = (usedByBucket.get(to.bucket) ?? 0) + addedBytes - (from.bucket === to.bucket ? removedBytes : 0);
       const { bytes: reserved } = await readReserved(transaction, to.bucket, { except: '', nowMs });
-      if (from.bucket !== to.bucket && bytesAfter + reserved > maxBucketBytes)
+      if (from.bucket !== to.bucket && addedBytes > 0 && bytesAfter + reserved > maxBucketBytes)
         return { outcome: 'over_quota', usedBytes: (usedByBucket.get(to.bucket) ?? 0) + reserved };
       await deleteRow(transaction, from.bucket, from.path);
       await replaceFile(transaction, { ...moved, ...to, updatedAtMs: nowMs });
