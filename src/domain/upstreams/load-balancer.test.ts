@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Deployment } from '../deployments/deployment.ts';
 import { LoadBalancer } from './load-balancer.ts';
 import { type Upstream, UpstreamError } from './upstream.ts';
 
@@ -296,5 +297,14 @@ describe('LoadBalancer of a worker', () => {
       [1, 1, 1],
       [1, 1, 1],
     ]);
+  });
+
+  it('estimates the wait of a queued call with its part of maxParallel', () => {
+    const { queue } = new LoadBalancer({ slot: 1, count: 2 });
+    const bounds = { maxWaiting: 9, maxWaitMs: 4_000 };
+    const deployment = { id: 'm', queue: bounds, upstreams: [upstream('a', { maxParallel: 4 })] } as unknown as Deployment;
+    const call = { caller: 'ada', isBatch: false, isSelective: false, start: () => false, fail: () => undefined };
+    queue.recordDuration('m', 10_000);
+    expect(() => queue.add(deployment, call)).toThrow('Try again in 5 s.');
   });
 });

@@ -78,7 +78,7 @@ export class LoadBalancer {
   readonly #health = new Map<string, UpstreamHealth>();
   /** Number of calls in progress by upstream ID, for upstreams with `maxParallel`. */
   readonly #parallel = new Map<string, number>();
-  readonly queue = new UpstreamQueue();
+  readonly queue = new UpstreamQueue((maxParallel) => this.#toOwnPart(maxParallel));
   readonly #worker: WorkerPosition;
   #nextSweepMs = 0;
   #onPause: (pause: UpstreamPause) => void = () => undefined;

@@ -4,7 +4,7 @@ import { UpstreamQueue, type WaitingCall } from './upstream-queue.ts';
 
 /** Creates a queue for a deployment with one upstream. `startNext` returns the calls that it starts, in order. */
 function startQueue({ maxWaiting = 100, maxWaitMs = 60_000, maxParallel = 1 } = {}) {
-  const queue = new UpstreamQueue();
+  const queue = new UpstreamQueue((maxParallel) => maxParallel);
   const deployment = {
     id: 'gpt',
     queue: { maxWaiting, maxWaitMs },

@@ -51,6 +51,12 @@ export class UpstreamQueue {
   readonly #queues = new Map<string, DeploymentQueue>();
   /** Average duration of the last calls in milliseconds, by deployment. */
   readonly #durations = new Map<string, number>();
+  readonly #toOwnPart: (maxParallel: number | undefined) => number | undefined;
+
+  /** `toOwnPart` returns the part of the `maxParallel` of a node that this process can use. */
+  constructor(toOwnPart: (maxParallel: number | undefined) => number | undefined) {
+    this.#toOwnPart = toOwnPart;
+  }
 
   /** Returns whether calls wait that come before a new call. Selective calls do not hold up other calls. */
   hasWaiting(deployment: string, isSelective: boolean): boolean {
@@ -140,7 +146,8 @@ export class UpstreamQueue {
   /** Estimates the wait of a call that arrives now, in milliseconds. Returns 0 before the first call of the deployment has ended. */
   #estimateWaitMs({ id, upstreams }: Deployment, queue: DeploymentQueue, call: WaitingCall): number {
     const averageMs = this.#durations.get(id) ?? 0;
-    const capacity = upstreams.reduce((sum, { weight, maxParallel = 0 }) => (weight > 0 ? sum + maxParallel : sum), 0);
+    let capacity = 0;
+    for (const { weight, maxParallel } of upstreams) if (weight > 0) capacity += this.#toOwnPart(maxParallel) ?? 0;
     const ownCount = getLines(queue, call).get(call.caller)?.calls.length ?? 0;
     let position = call.isBatch ? countWaiting(queue.interactive) : 0;
     for (const { calls } of getLines(queue, call).values()) position += Math.min(calls.length, ownCount + 1);
