@@ -55,7 +55,7 @@ export type ReserveLimits = (target: LimitedCall, request: LimitRequest) => Prom
 const noClaims: readonly Claim[] = [];
 
 const unlimited: LimitReservation = { headers: {}, claims: noClaims };
-const uncheckedAdmission: Admission = { statuses: [], claims: { claims: noClaims, lease: '' }, startedAtMs: 0 };
+const uncheckedAdmission: Admission = { statuses: [], leasedClaims: { claims: noClaims, lease: '' }, startedAtMs: 0 };
 const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 
 /** Returns the function that reserves limits. */
@@ -77,7 +77,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       reportError('could not count a call against its limits', error);
       if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw createUncheckedError(error);
     }
-    const { statuses, claims } = admission;
+    const { statuses, leasedClaims } = admission;
     const nowMs = clock.epochMs();
     const limitError = toLimitError(statuses, deployment.id, nowMs);
     if (limitError !== undefined) {
@@ -86,7 +86,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
     }
     return {
       headers: toLimitHeaders(countRequest(statuses), nowMs),
-      claims: claims.claims,
+      claims: leasedClaims.claims,
       settle(used = noUsage) {
         if (used.completeUsage !== undefined && draft === undefined) sizes.learn(deployment, request, used.completeUsage);
         counters

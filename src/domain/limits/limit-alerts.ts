@@ -64,6 +64,7 @@ export class LimitAlerts {
       case 'role':
         return isOfRoles && this.#hasRole(caller, name);
       case 'key':
+        // Alerts name only keys whose name is not their secret.
         return scope?.kind === 'key' && scope.id === toKeyId(name, { sha256: '' });
       default:
         return scope?.kind === kind && scope.id === name;

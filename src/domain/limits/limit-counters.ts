@@ -39,7 +39,7 @@ export interface AdmissionRequest {
 /** State of an account's limits before the call, in their order, and the reservations of the call if the limits admit it. */
 export interface Admission {
   readonly statuses: readonly LimitStatus[];
-  readonly claims: LeasedClaims;
+  readonly leasedClaims: LeasedClaims;
   /** Monotonic time in milliseconds. */
   readonly startedAtMs: number;
 }
@@ -149,7 +149,7 @@ export class LimitCounters {
   /** Adds the actual usage, regardless of the limits, and releases the reservation. */
   async settle(
     account: LimitAccount,
-    { claims: { claims, lease }, startedAtMs }: Pick<Admission, 'claims' | 'startedAtMs'>,
+    { leasedClaims: { claims, lease }, startedAtMs }: Pick<Admission, 'leasedClaims' | 'startedAtMs'>,
     usedAmounts: CallAmounts,
   ): Promise<void> {
     const allCounters = this.#listCounters(account, { ...usedAmounts, requests: 0, calls: 0 });
@@ -207,7 +207,7 @@ export class LimitCounters {
         resetsAtMs: limit.window.kind === 'calls' ? this.#estimateNextEnd(limit) : (counters[index]?.endsAtMs ?? 0),
       }),
     );
-    return { statuses, claims: { claims, lease }, startedAtMs };
+    return { statuses, leasedClaims: { claims, lease }, startedAtMs };
   }
 
   #recordDuration(holder: string, durationMs: number): void {

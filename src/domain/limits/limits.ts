@@ -218,9 +218,10 @@ function toLimits<Key extends string>(
   });
 }
 
-function toMostGenerous(left: readonly Limit[], right: readonly Limit[]): readonly Limit[] {
-  return left.flatMap((limit) => {
-    const rightLimit = right.find(({ window }) => window === limit.window);
-    return rightLimit === undefined ? [] : [rightLimit.total > limit.total ? rightLimit : limit];
+/** Returns the higher limit of each window. A window without a limit in one of the lists is unlimited. */
+function toMostGenerous(first: readonly Limit[], second: readonly Limit[]): readonly Limit[] {
+  return first.flatMap((limit) => {
+    const sameWindow = second.find(({ window }) => window === limit.window);
+    return sameWindow === undefined ? [] : [sameWindow.total > limit.total ? sameWindow : limit];
   });
 }
