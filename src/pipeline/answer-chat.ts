@@ -107,32 +107,19 @@ async function begin(
  * Returns the call with the deployment's defaults in its request, checked against the features of the deployment. Throws the
  * 400 for an invalid request.
  */
-function prepare(
-  { states }: AnswerChatDeps,
-  target: Target,
-  { request: clientRequest, native, isTranslated = false, affinity, remote, includesCost = false, onAdmitted }: ChatInput,
-): PreparedCall {
+function prepare({ states }: AnswerChatDeps, target: Target, input: ChatInput): PreparedCall {
   const { call, deployment, snapshot } = target;
+  const { request: clientRequest } = input;
   const request = withoutCostOption(prepareRequest(clientRequest, deployment));
   if (request.messages.at(-1)?.custom_content?.completed_control !== undefined) checkControl(request, deployment);
   const { quickApp } = deployment;
   const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
   const promptTokens = estimatePromptTokens(request);
-  const wantsCost = includesCost || isCostRequested(clientRequest);
-  const account = new CallAccount({ target, request, clientRequest, promptTokens, includesCost: wantsCost });
+  const includesCost = input.includesCost === true || isCostRequested(clientRequest);
+  const account = new CallAccount({ target, request, clientRequest, promptTokens, includesCost });
   if (quickApp !== undefined) account.recordIgnored(listIgnoredFields(quickApp, clientRequest));
-  return {
-    target,
-    account,
-    request,
-    native: withNativeDefaults(native, deployment),
-    isTranslated,
-    affinity,
-    remote,
-    onAdmitted,
-    conversation,
-  };
+  return { ...input, target, account, request, native: withNativeDefaults(input.native, deployment), conversation };
 }
 
 /**

@@ -46,7 +46,7 @@ export function toApplicationFields({ call, deployment, snapshot }: Target, key:
     query,
     ownHeaders,
     secrets: isToken ? [key, credentials] : [key],
-    returnsFields: deployment.ownership === null,
+    returnsHeaders: deployment.ownership === null,
   };
 }
 

@@ -1,20 +1,12 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
-import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { type ProtocolName, protocols as traits } from '#contract/configuration/protocols.ts';
 import type { Target } from '#domain/call.ts';
 import type { ForwardedFields } from '#domain/callers/forwarded-fields.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import { findUnsupportedThoughts } from '#domain/upstreams/find-unsupported-thoughts.ts';
-import {
-  type Attempt,
-  type ChatProtocol,
-  type NativeRequest,
-  speaksMessages,
-  speaksResponses,
-  type Upstream,
-} from '#domain/upstreams/upstream.ts';
+import { type Attempt, type ChatProtocol, speaksMessages, speaksResponses, type Upstream } from '#domain/upstreams/upstream.ts';
 import { readQuota } from '#upstreams/read-quota.ts';
 import type { CallAccount } from './call-account.ts';
 import { type FailoverDeps, failover } from './failover.ts';
@@ -33,7 +25,7 @@ export interface ApplicationFields extends ForwardedFields {
   /** Secrets that an error must not reveal. */
   readonly secrets: readonly string[];
   /** Whether headers of the response reach the client. This is false for an application that a user saved. */
-  readonly returnsFields: boolean;
+  readonly returnsHeaders: boolean;
 }
 
 /** Calls the upstreams of a deployment. Only applications and adapters receive `applicationFields`. */
@@ -71,18 +63,32 @@ export function createQuotaListener({ loadBalancer, clock }: FailoverDeps): Upst
   };
 }
 
-/** Returns the request as the upstream supports it, and records the removed fields. */
+/**
+ * Returns both forms of the request without top-level fields that the upstream does not support. Records the removed fields.
+ * Returns an unchanged form as the same object.
+ */
 function toSupported(
-  { request, native }: UpstreamRequest,
-  upstream: Upstream,
+  { request, native }: Pick<PreparedCall, 'request' | 'native'>,
+  { unsupportedFields }: Upstream,
   account: CallAccount,
 ): Pick<Attempt, 'request' | 'native'> {
-  const { unsupportedFields } = upstream;
   if (unsupportedFields === undefined) return { request, ...(native && { native }) };
-  const supported = withoutUnsupported({ request, native }, unsupportedFields);
-  account.recordIgnored(supported.removedFields);
-  account.recordIgnoredNative(supported.removedNativeFields);
-  return { request: supported.request, ...(supported.native && { native: supported.native }) };
+  const removedFields = unsupportedFields.filter((field) => request[field] !== undefined);
+  account.recordIgnored(removedFields);
+  const supported = without(request, removedFields);
+  if (native === undefined) return { request: supported };
+  const removedNativeFields = unsupportedFields.filter((field) => native.body[field] !== undefined);
+  account.recordIgnoredNative(removedNativeFields);
+  const body = without(native.body, removedNativeFields);
+  return { request: supported, native: body === native.body ? native : { ...native, body } };
+}
+
+/** Returns a copy without these fields, or the same object if there are none. */
+function without<Fields extends JsonObject>(fields: Fields, names: readonly string[]): Fields {
+  if (names.length === 0) return fields;
+  const copy: Record<string, unknown> = { ...fields };
+  for (const name of names) delete copy[name];
+  return copy as Fields;
 }
 
 /** Returns whether the upstream receives the request in the client's dialect. */
@@ -110,7 +116,7 @@ export function buildAttemptFields(
   return {
     headers: { ...Object.fromEntries(clientHeaders), ...applicationFields.ownHeaders, ...common },
     query: applicationFields.query,
-    ...(applicationFields.returnsFields && { onHeaders: (headers) => account.setReplyHeaders(headers) }),
+    ...(applicationFields.returnsHeaders && { onHeaders: (headers) => account.setReplyHeaders(headers) }),
   };
 }
 
@@ -118,41 +124,4 @@ export function buildAttemptFields(
 export function toTraceHeaders({ call }: Target, { trace }: AttemptRecord): Record<string, string> {
   const { traceparent, tracestate } = trace;
   return { 'x-request-id': call.id, traceparent, ...(tracestate !== undefined && { tracestate }) };
-}
-
-/** A request in the form for one upstream. */
-interface UpstreamRequest {
-  readonly request: ChatRequest;
-  readonly native: NativeRequest | undefined;
-}
-
-/** A request without the fields that an upstream does not support, and the names of the removed fields. */
-interface SupportedRequest extends UpstreamRequest {
-  readonly removedFields: readonly string[];
-  /** Removed fields of the request in the client's own dialect. */
-  readonly removedNativeFields: readonly string[];
-}
-
-/**
- * Returns the request without top-level fields that the upstream does not support. Removes them from both forms of the request.
- */
-function withoutUnsupported({ request, native }: UpstreamRequest, fields: readonly string[]): SupportedRequest {
-  const removedFields = fields.filter((field) => request[field] !== undefined);
-  const removedNativeFields = native === undefined ? [] : fields.filter((field) => native.body[field] !== undefined);
-  return {
-    request: removedFields.length === 0 ? request : (without(request, removedFields) as ChatRequest),
-    native:
-      native === undefined || removedNativeFields.length === 0
-        ? native
-        : { ...native, body: without(native.body, removedNativeFields) },
-    removedFields,
-    removedNativeFields,
-  };
-}
-
-/** Returns a copy without these fields. It preserves the order and the values of the other fields. */
-function without(fields: JsonObject, names: readonly string[]): JsonObject {
-  const copy = { ...fields };
-  for (const name of names) delete copy[name];
-  return copy;
 }

@@ -320,6 +320,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     return choices.length === 0 ? undefined : { ...otherFields, choices };
   }
 
+  /** Returns the choices without repeated finish reasons. Omits choices of finished indexes that have no content. */
   #withoutRepeats(choices: readonly ChunkChoice[], repeated: ReadonlySet<ChunkChoice>): ChunkChoice[] {
     const remaining = choices.filter(
       (choice) =>

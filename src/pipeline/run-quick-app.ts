@@ -82,14 +82,14 @@ async function startRun(deps: QuickAppDeps, applicationRun: ApplicationRun): Pro
   const { quickApp: app } = deployment;
   if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is not a quick app`);
   const startedMs = deps.clock.nowMs();
-  const createSender = createSenderFactory(deps, applicationRun);
+  const sendToModel = createSender(deps, applicationRun, app.model);
   const model = snapshot.deployments.get(app.model);
   const run: QuickAppRun = {
     app,
     tools: conversation.waiting.length > 0 ? noTools : await loadAppTools(deps, app, applicationRun),
     request,
     conversation,
-    sendModelRequest: (modelRequest) => createSender(app.model)(modelRequest, signal),
+    sendModelRequest: (modelRequest) => sendToModel(modelRequest, signal),
     acceptedMedia: getAcceptedMedia(model),
     acceptsFormatWithTools: model?.upstreams.every((upstream) => protocols[upstream.protocol].acceptsFormatWithTools(upstream)),
     context: toContext(app, request, model, snapshot.configuration.context),
@@ -120,7 +120,6 @@ function toContext(
 async function loadAppTools(deps: QuickAppDeps, app: QuickApp, applicationRun: ApplicationRun): Promise<LoadedTools> {
   const { prepared, holder: caller, signal } = applicationRun;
   const { deployment, snapshot } = prepared.target;
-  const createSender = createSenderFactory(deps, applicationRun);
   const { deployments, dangling } = await findDeploymentTools(deployment, { catalog: deps.catalog, snapshot, caller });
   // A draft must not replace the findings for the saved application.
   if (prepared.target.call.draft === undefined) deps.onGraph({ deployments: [deployment], dangling });
@@ -128,12 +127,15 @@ async function loadAppTools(deps: QuickAppDeps, app: QuickApp, applicationRun: A
   const mayRead = (file: string): boolean => caller.chain?.rights.allows('READ', file) === true;
   const owner = deployment.ownership?.owner ?? null;
   const context = { signal, subject: caller.subject, application: deployment.id, owner, mayRead };
-  return loadTools(app, { deployments, createSender: ({ id }) => createSender(id) }, { sources, context, clock: deps.clock });
+  const deploymentTools = { deployments, createSender: ({ id }: Deployment) => createSender(deps, applicationRun, id) };
+  return loadTools(app, deploymentTools, { sources, context, clock: deps.clock });
 }
 
-function createSenderFactory(
-  deps: QuickAppDeps,
+/** Returns the function that sends requests of the application to a deployment. */
+function createSender(
+  { innerCalls }: QuickAppDeps,
   { prepared, holder: caller }: ApplicationRun,
-): (deployment: string) => SendToDeployment {
-  return (deployment) => (request, signal) => deps.innerCalls.callFor(prepared, { caller, deployment, request, signal });
+  deployment: string,
+): SendToDeployment {
+  return (request, signal) => innerCalls.callFor(prepared, { caller, deployment, request, signal });
 }
