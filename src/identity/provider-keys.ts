@@ -58,7 +58,8 @@ export class ProviderKeys {
 
   #fetch(): Promise<KeySet> {
     const { clock, fetchKeys } = this.#options;
-    if (this.#failure !== undefined && clock.nowMs() - this.#failure.atMs < retryMs) return Promise.reject(this.#unavailable());
+    if (this.#failure !== undefined && clock.nowMs() - this.#failure.atMs < retryMs)
+      return Promise.reject(this.#createUnavailableError());
     this.#fetching ??= fetchKeys()
       .then(
         (keys) => this.#onFetched(keys),
@@ -79,10 +80,10 @@ export class ProviderKeys {
   #onFailed(error: unknown): never {
     if (this.#failure === undefined) this.#options.reportError(error);
     this.#failure = { error, atMs: this.#options.clock.nowMs() };
-    throw this.#unavailable();
+    throw this.#createUnavailableError();
   }
 
-  #unavailable(): ParleyError {
+  #createUnavailableError(): ParleyError {
     const { error, atMs = 0 } = this.#failure ?? {};
     return new ParleyError(
       'overloaded',

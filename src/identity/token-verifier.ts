@@ -101,15 +101,13 @@ function introspectOnce(
   const introspect = async (): Promise<Caller> => {
     const isTrusted = createNetworkMatcher(configuration.security.trustedProxies);
     const { realIp } = resolveClientAddress(toPeer(from.socket), from.headers, isTrusted);
-    let profile: Profile = { name: null, address: null };
-    const caller = await introspection.introspect({ token, digest, address: realIp }, ({ provider, claims, validMs }) => {
-      profile = toProfile(claims);
-      const accepted = { ...toCaller(claims, provider), signedInAtMs: readIssuedAtMs(claims.iat, clock.epochMs()) };
-      tokens.store(digest, accepted, validMs);
-      return accepted;
+    const request = { token, digest, address: realIp };
+    return introspection.introspect(request, ({ provider, claims, validMs }) => {
+      const caller = { ...toCaller(claims, provider), signedInAtMs: readIssuedAtMs(claims.iat, clock.epochMs()) };
+      tokens.store(digest, caller, validMs);
+      recordSignIn?.(caller, toProfile(claims));
+      return caller;
     });
-    recordSignIn?.(caller, profile);
-    return caller;
   };
   const pending = introspecting.get(digest) ?? introspect().finally(() => introspecting.delete(digest));
   introspecting.set(digest, pending);

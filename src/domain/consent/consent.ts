@@ -38,10 +38,10 @@ export async function buildConsentForm(
 }
 
 /** Returns the form of a deployment, and whether the caller's user accepted it (docs/consent.md). */
-export async function getConsentStatus(deps: ConsentDeps, subject: ConsentSubject): Promise<ConsentStatus> {
-  const form = await buildConsentForm(deps, subject);
+export async function getConsentStatus(deps: ConsentDeps, context: ConsentSubject): Promise<ConsentStatus> {
+  const form = await buildConsentForm(deps, context);
   if (requiresNoConsent(form)) return { form, isAccepted: true };
-  const stored = await deps.store.find(subject.caller.subject, subject.deployment.id);
+  const stored = await deps.store.find(context.caller.subject, context.deployment.id);
   return { form, isAccepted: stored !== undefined && isSameForm(stored.form, form) };
 }
 
@@ -80,37 +80,37 @@ export interface ConsentStore {
 }
 
 /** Throws `consent_required` if the user has not given a required consent. Returns undefined if the call requires no consent. */
-export type RequireConsent = (consenting: ConsentSubject) => Promise<void> | undefined;
+export type RequireConsent = (context: ConsentSubject) => Promise<void> | undefined;
 
 /** Creates the check of docs/consent.md. Only calls that require consent cause a lookup. */
 export function createRequireConsent(deps: ConsentDeps): RequireConsent {
-  return (consenting) => {
-    const { caller, deployment, snapshot } = consenting;
+  return (context) => {
+    const { caller, deployment, snapshot } = context;
     if (caller.chain !== null) {
-      return isConsentRequired(deployment) ? requireOnPath(deps, consenting, caller.chain.path) : undefined;
+      return isConsentRequired(deployment) ? requireOnPath(deps, context, caller.chain.path) : undefined;
     }
-    return snapshot.configuration.consent.directCalls === 'require' ? requireAccepted(deps, consenting) : undefined;
+    return snapshot.configuration.consent.directCalls === 'require' ? requireAccepted(deps, context) : undefined;
   };
 }
 
 /** Uses the form that the user accepted for the root, regardless of later changes in the graph. */
-async function requireOnPath({ store }: ConsentDeps, consenting: ConsentSubject, path: readonly string[]): Promise<void> {
-  const { caller, deployment } = consenting;
+async function requireOnPath({ store }: ConsentDeps, context: ConsentSubject, path: readonly string[]): Promise<void> {
+  const { caller, deployment } = context;
   const [root = deployment.id] = path;
   const stored = await store.find(caller.subject, root);
   if (stored === undefined)
-    throw createConsentMissingError(consenting, root, `. GET ${toConsentPath(root)} returns the form to accept`);
+    throw createConsentMissingError(context, root, `. GET ${toConsentPath(root)} returns the form to accept`);
   const isCovered = requiresConsent(stored.form, deployment.id) === true;
   const uncovered = path.find((id) => requiresConsent(stored.form, id) === undefined) ?? (isCovered ? undefined : deployment.id);
   if (uncovered === undefined) return;
   const hint = `, and your consent does not cover ${uncovered}. GET ${toConsentPath(root)} returns the current form`;
-  throw createConsentMissingError(consenting, root, hint);
+  throw createConsentMissingError(context, root, hint);
 }
 
-async function requireAccepted(deps: ConsentDeps, consenting: ConsentSubject): Promise<void> {
-  const { isAccepted, form } = await getConsentStatus(deps, consenting);
+async function requireAccepted(deps: ConsentDeps, context: ConsentSubject): Promise<void> {
+  const { isAccepted, form } = await getConsentStatus(deps, context);
   if (isAccepted) return;
-  const { deployment } = consenting;
+  const { deployment } = context;
   const claim = `${getName(deployment)} needs your consent before it answers`;
   throw new ParleyError('consent_required', `${claim}. GET ${toConsentPath(deployment.id)} returns the form to accept.`, {
     members: { deployment: deployment.id, consent: form },

@@ -25,11 +25,11 @@ export function toChatRunError(error: ParleyError, sequence_number: number): { r
   return { sequence_number, ...toErrorBody(error) };
 }
 
-/** Returns a chat run that failed because its node is gone, with its final event. */
-export function toFailedChatRun(stored: StoredResponse, error: ParleyError, next: number): EndedResponse {
+/** Returns a chat run that failed because its node is gone, with its final event, which has the number `nextEvent`. */
+export function toFailedChatRun(stored: StoredResponse, error: ParleyError, nextEvent: number): EndedResponse {
   const response = { ...stored.response, status: 'failed' };
   return {
     response: { ...stored, status: 'failed', response },
-    events: { first: next, events: [{ ...toChatRunError(error, next) }] },
+    events: { first: nextEvent, events: [{ ...toChatRunError(error, nextEvent) }] },
   };
 }
