@@ -1,6 +1,8 @@
 import { Secret } from '#base/secrets/secret.ts';
-import type { Configuration } from '#contract/configuration/configuration.ts';
+import { hasSecretName } from '#contract/configuration/access.ts';
+import { Configuration } from '#contract/configuration/configuration.ts';
 import { getProtocol } from '#contract/configuration/protocols.ts';
+import { readSchema, replaceSecrets } from '#contract/configuration/schema-node.ts';
 import { listKeySecrets, readUpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { listSecrets } from '#contract/quick-app/secrets.ts';
 import { type ConfigSnapshot, createConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -48,32 +50,27 @@ const minSecretChars = 6;
  * words.
  */
 function collectSecrets(configuration: Configuration): readonly Secret[] {
-  const values: (string | undefined)[] = [];
+  const values: string[] = [];
+  replaceSecrets(readSchema(Configuration), configuration, (secret) => values.push(...listTexts(secret)));
   for (const model of Object.values(configuration.models)) {
     values.push(...listQueryValues(model.endpoint));
     for (const upstream of model.upstreams) {
-      const { key, headers, endpoint, extraData } = upstream;
-      values.push(...listUpstreamKeySecrets(getProtocol(upstream, model), key), ...listFieldSecrets(headers));
-      values.push(...listQueryValues(endpoint), ...listTexts(extraData));
+      const { key, headers, endpoint } = upstream;
+      values.push(...listKeyParts(getProtocol(upstream, model), key), ...listFieldSecrets(headers), ...listQueryValues(endpoint));
     }
   }
-  // A digest is not secret. Thousands of digests would slow down each line of the log.
-  for (const [name, { key, sha256 }] of Object.entries(configuration.keys)) if (sha256 === undefined) values.push(key ?? name);
-  for (const { url, secret } of configuration.alerts) values.push(secret, ...listQueryValues(url));
-  for (const { url, authorization } of Object.values(configuration.addons))
-    values.push(...Object.values(authorization ?? {}), ...listQueryValues(url));
+  for (const [name, key] of Object.entries(configuration.keys)) if (hasSecretName(key)) values.push(name);
+  for (const { url } of [...configuration.alerts, ...Object.values(configuration.addons)]) values.push(...listQueryValues(url));
   for (const { endpoint, applicationProperties } of Object.values(configuration.applications))
     values.push(...listQueryValues(endpoint), ...listSecrets(applicationProperties ?? {}));
-  return values
-    .filter((value) => value !== undefined && value.length >= minSecretChars)
-    .map((value) => new Secret(String(value)));
+  return values.filter((value) => value.length >= minSecretChars).map((value) => new Secret(value));
 }
 
-/** Returns a key and its secret parts, such as the private key of a service account. */
-function listUpstreamKeySecrets(protocol: string, key: string | undefined): readonly string[] {
+/** Returns the secret parts of a key, such as the private key of a service account. */
+function listKeyParts(protocol: string, key: string | undefined): readonly string[] {
   if (key === undefined) return [];
   const parsedKey = readUpstreamKey(protocol, key);
-  return [key, ...('error' in parsedKey ? [] : listKeySecrets(parsedKey))];
+  return 'error' in parsedKey ? [] : listKeySecrets(parsedKey);
 }
 
 /** Returns all strings in a value, at any depth. */
