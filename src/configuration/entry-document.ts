@@ -4,7 +4,7 @@ import type { ConfigurationError } from '#contract/configuration/checked-configu
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { didYouMean } from '#contract/configuration/did-you-mean.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
-import { hiddenSecret, schemaAt } from '#contract/configuration/schema-node.ts';
+import { hiddenSecret } from '#contract/configuration/schema-node.ts';
 import { readFiles, readSecretFile } from './load.ts';
 import { type Environment, escapeReferences, hasReference, substitute } from './substitute.ts';
 
@@ -26,10 +26,7 @@ export async function readEntryDocument(
   const merged = await readFiles(files);
   if ('errors' in merged) return merged;
   const { $schema: _schema, ...source } = merged.value;
-  const { value, errors, writtenKeys } = substitute(source, environment, {
-    expectedTypeAt: (path) => schemaAt(Configuration, path).type,
-    readFile: readSecretFile,
-  });
+  const { value, errors, writtenKeys } = substitute(source, environment, { readFile: readSecretFile });
   const issues = [...findInvalidSections(source), ...findSecretNames(writtenKeys.values()), ...errors];
   if (issues.length > 0)
     return { errors: issues.map(({ path, ...issue }) => ({ file: merged.findFile(path), path: formatPath(path), ...issue })) };

@@ -8,9 +8,7 @@ import type {
   RejectedConfiguration,
   ValidConfiguration,
 } from '#contract/configuration/checked-configuration.ts';
-import { Configuration } from '#contract/configuration/configuration.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
-import { schemaAt } from '#contract/configuration/schema-node.ts';
 import { logoTypes, maxLogoBytes } from '#contract/page/brand.ts';
 import { checkConfiguration, toConfigurationError } from './check.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
@@ -79,7 +77,6 @@ async function checkMerged(
   { isRunning = false, isCheck = false, allowsMissingEnvironment = false }: LoadOptions,
 ): Promise<ValidConfiguration | RejectedConfiguration> {
   const { errors, unset, writtenKeys, ...substituted } = substitute(value, environment, {
-    expectedTypeAt: (path) => schemaAt(Configuration, path).type,
     readFile: readSecretFile,
     isRunning,
     allowsMissing: allowsMissingEnvironment,

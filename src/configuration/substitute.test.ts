@@ -53,20 +53,18 @@ describe('substitute', () => {
   });
 
   it('converts a string that is one reference to the expected type if possible', () => {
-    const value = { number: '${PORT}', integer: '${PORT}', boolean: '${ON}', string: '${PORT}' };
-    const expectedTypeAt = (path: readonly unknown[]) => String(path.at(-1));
-    expect(substitute(value, environment, { expectedTypeAt }).value).toEqual({
-      number: 8080,
-      integer: 8080,
-      boolean: true,
-      string: '8080',
+    const valid = {
+      retrieval: { minScore: '${PORT}', passages: '${PORT}', embeddingModel: '${PORT}' },
+      page: { sharing: '${ON}' },
+    };
+    expect(substitute(valid, environment).value).toEqual({
+      retrieval: { minScore: 8080, passages: 8080, embeddingModel: '8080' },
+      page: { sharing: true },
     });
-    expect(
-      substitute({ number: '${ON}', integer: '1${PORT}', boolean: '${NAME}' }, environment, { expectedTypeAt }).value,
-    ).toEqual({
-      number: 'true',
-      integer: '18080',
-      boolean: 'x',
+    const invalid = { retrieval: { minScore: '${ON}', passages: '1${PORT}' }, page: { sharing: '${NAME}' } };
+    expect(substitute(invalid, environment).value).toEqual({
+      retrieval: { minScore: 'true', passages: '18080' },
+      page: { sharing: 'x' },
     });
   });
 

@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { Configuration } from '#contract/configuration/configuration.ts';
 import type { Issue, Path } from '#contract/configuration/issue.ts';
+import { schemaAt } from '#contract/configuration/schema-node.ts';
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -18,7 +20,6 @@ export interface SubstitutionResult {
 export type ReadSecretFile = (path: string) => { readonly text: string } | { readonly error: string };
 
 export interface SubstituteOptions {
-  readonly expectedTypeAt?: ExpectedTypeAt;
   /** If undefined, references to files are errors. */
   readonly readFile?: ReadSecretFile;
   /** Whether the process already serves requests. Its environment no longer changes then. */
@@ -26,9 +27,6 @@ export interface SubstituteOptions {
   /** Whether variables may be missing. */
   readonly allowsMissing?: boolean;
 }
-
-/** Returns the JSON Schema type that is expected at a path. */
-export type ExpectedTypeAt = (path: Path) => string | undefined;
 
 const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const filePrefix = 'file:';
@@ -52,7 +50,7 @@ export function escapeReferences(text: string): string {
 /**
  * Replaces `${NAME}` in strings, and in the entry names of `keys`, by the environment variable. Replaces `${file:/path}` by the
  * text of a file without its trailing line break. `$${` becomes a literal `${`. A string that is only one reference becomes a
- * number, true, or false if `expectedTypeAt` returns that type.
+ * number, true, or false if the configuration requires that type at its path.
  */
 export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): SubstitutionResult {
   const substitution = new Substitution(environment, options);
@@ -75,7 +73,7 @@ class Substitution implements Omit<SubstitutionResult, 'value'> {
   substituteValue(value: unknown, path: Path): unknown {
     if (typeof value === 'string') {
       const text = this.#substituteText(value, path);
-      return isReference(value) ? convertTo(this.#options.expectedTypeAt?.(path), text) : text;
+      return isReference(value) ? convertTo(getExpectedType(path), text) : text;
     }
     if (Array.isArray(value)) return value.map((item, index) => this.substituteValue(item, [...path, index]));
     return isJsonObject(value) ? this.#substituteObject(value, path) : value;
@@ -111,9 +109,8 @@ class Substitution implements Omit<SubstitutionResult, 'value'> {
       const value = Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined;
       if (value !== undefined) return value;
       this.#onMissing(name, path);
-      return this.#options.allowsMissing
-        ? toPlaceholder(isReference(text) ? this.#options.expectedTypeAt?.(path) : 'part', name)
-        : '';
+      if (!this.#options.allowsMissing) return '';
+      return isReference(text) ? toPlaceholder(getExpectedType(path), name) : 'unset';
     });
   }
 
@@ -133,11 +130,15 @@ class Substitution implements Omit<SubstitutionResult, 'value'> {
   }
 }
 
-/** Returns a placeholder that most fields accept. The placeholder of a complete text contains the variable name to be unique. */
+function getExpectedType(path: Path): string | undefined {
+  return schemaAt(Configuration, path).type;
+}
+
+/** Returns a placeholder that most fields accept. A text contains the variable name to be unique. */
 function toPlaceholder(expectedType: string | undefined, name: string): string {
   if (expectedType === 'boolean') return 'false';
   if (expectedType === 'number' || expectedType === 'integer') return '1';
-  return expectedType === 'part' ? 'unset' : `https://unset.invalid/${name}`;
+  return `https://unset.invalid/${name}`;
 }
 
 function convertTo(expectedType: string | undefined, text: string): unknown {

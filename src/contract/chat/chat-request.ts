@@ -17,8 +17,6 @@ type FunctionOffer = Static<typeof FunctionOffer> & { [key: string]: unknown };
 /** A configured addon by name, or a plugin by URL. Exactly one of the two is required. */
 const Addon = Type.Object({ name: Type.Optional(Type.String()), url: Type.Optional(Type.String()) });
 
-const head = { model: modelField };
-
 const options = {
   functions: Type.Optional(Type.Array(Type.Unsafe<FunctionOffer>(FunctionOffer))),
   function_call: Type.Optional(
@@ -59,10 +57,10 @@ const options = {
  * The body of a chat completion (docs/wire.md, Chat request), for the API description. `parseChatRequest` validates it. Unknown
  * fields are passed on unchanged.
  */
-export const ChatRequest = Type.Object({ ...head, messages: Type.Array(Message, { minItems: 1 }), ...options });
+export const ChatRequest = Type.Object({ model: modelField, messages: Type.Array(Message, { minItems: 1 }), ...options });
 export type ChatRequest = Static<typeof ChatRequest> & { [key: string]: unknown };
 
-const headShape = compileShape(Type.Object({ ...head, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }), {
+const headShape = compileShape(Type.Object({ model: modelField, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }), {
   isEager: true,
 });
 const Options = Type.Object(options);

@@ -6,11 +6,9 @@ import { complete, withoutNullFields } from '../configuration/schema-node.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
 import { conditionBounds, expressionLimits } from './condition-parts.ts';
 import { QuickAppForm } from './form.ts';
-import { restoreSecrets } from './secrets.ts';
+import { restoreSecrets, toolsetDepth } from './secrets.ts';
 
 const schema = compileShape(QuickAppForm);
-/** Number of path segments before the toolset, as in `mcp_toolset[0]`. */
-const toolsetDepth = 2;
 
 /** Returns all errors of the settings of a quick app. */
 export function findQuickAppIssues(properties: unknown): readonly Issue[] {

@@ -57,8 +57,8 @@ function storedAt(path: Path, input: unknown, stored: unknown): unknown {
   return storedAt(innerPath, next, before);
 }
 
-/** Number of path segments of a toolset: its list and its index. */
-const toolsetDepth = 2;
+/** Number of path segments of a toolset, such as `mcp_toolset[0]`: its list and its index. */
+export const toolsetDepth = 2;
 
 /** Returns the reason why a stored secret does not apply to the current toolset, or undefined if it applies. */
 function getMoveReason(path: Path, properties: JsonObject, stored: unknown): string | undefined {

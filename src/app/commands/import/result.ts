@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { type Environment, type ExpectedTypeAt, escapeReferences, isReference, substitute } from '#configuration/substitute.ts';
+import { type Environment, escapeReferences, isReference, substitute } from '#configuration/substitute.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
 import { findRuleIssues } from '#contract/configuration/rules.ts';
-import { complete, schemaAt } from '#contract/configuration/schema-node.ts';
+import { complete } from '#contract/configuration/schema-node.ts';
 
 const writtenReference = /\$\{[A-Za-z_]\w*\}/;
 const pythonReference = /^os\.environ\/([A-Za-z_]\w*)$/;
@@ -18,8 +18,6 @@ const parameterInfo = 'parameter_info';
 const scheme = /^(bearer|basic|token|key|apikey|api-key) +\S/i;
 
 type Container = JsonObject | unknown[];
-
-const expectedTypeAt: ExpectedTypeAt = (path) => schemaAt(Configuration, path).type;
 
 /** Configuration that an import creates, with the origin of each of its objects. */
 export class Result {
@@ -54,7 +52,7 @@ export class Result {
   }
 
   #errors(): readonly Issue[] {
-    const { value } = substitute(this.configuration, createPlaceholders(this.configuration), { expectedTypeAt });
+    const { value } = substitute(this.configuration, createPlaceholders(this.configuration));
     const completed = complete(Configuration, value);
     return [...explain(Configuration, completed), ...findRuleIssues(completed)];
   }

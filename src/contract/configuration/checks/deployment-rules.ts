@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { ownFields } from '#base/http/header-fields.ts';
 import { isInfinite, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { parseChatRequest } from '../../chat/chat-request.ts';
 import { parseEmbeddingsRequest } from '../../chat/embeddings-request.ts';
@@ -89,16 +90,7 @@ function findInfinite(value: unknown): readonly (string | number)[] | undefined 
 }
 
 /** Header fields that frame a request. */
-const ownHeaders: ReadonlySet<string> = new Set([
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'upgrade',
-  'te',
-  'trailer',
-  'expect',
-]);
+const framingFields: ReadonlySet<string> = new Set([...ownFields, 'upgrade', 'te', 'trailer', 'expect']);
 
 function* findModelIssues(id: string, model: JsonObject): Iterable<Issue> {
   yield* findAdapterIssues(id, model);
@@ -112,7 +104,7 @@ function* findModelIssues(id: string, model: JsonObject): Iterable<Issue> {
     for (const issue of findKeyIssues(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
     for (const name of Object.keys(toObject(upstream.headers))) {
       if (!isHeaderName(name)) yield { path: [...path, 'headers', name], message: 'is not a valid header field name' };
-      else if (ownHeaders.has(name.toLowerCase()))
+      else if (framingFields.has(name.toLowerCase()))
         yield { path: [...path, 'headers', name], message: 'is set by Parley and cannot be configured' };
     }
   }
