@@ -164,8 +164,8 @@ export class Variables {
   }
 
   /** Returns a reference for a secret. A secret that is already a reference stays unchanged. */
-  reference(secret: string, path: Path, preferredName: string): string {
-    const resolved = this.environment(secret);
+  toReference(secret: string, path: Path, preferredName: string): string {
+    const resolved = this.convertReferences(secret);
     if (isReference(resolved)) return resolved;
     const name = this.#names.get(secret) ?? this.#createName(preferredName);
     this.#names.set(secret, name);
@@ -178,41 +178,41 @@ export class Variables {
    * Returns a text that may contain references, such as a URL. Converts `os.environ/NAME` to `${NAME}`. Escapes `${` in a text
    * without references.
    */
-  environment(text: string): string {
+  convertReferences(text: string): string {
     const [, name] = pythonReference.exec(text) ?? [];
     if (name !== undefined) return `\${${name}}`;
     return writtenReference.test(text) ? text : escapeReferences(text);
   }
 
   /** Returns a text for users. Only a text that is entirely a reference stays a reference. */
-  text(text: string): string {
-    return isReference(text) || pythonReference.test(text) ? this.environment(text) : escapeReferences(text);
+  escapeText(text: string): string {
+    return isReference(text) || pythonReference.test(text) ? this.convertReferences(text) : escapeReferences(text);
   }
 
   /** Returns a value with its texts escaped, and with references for texts whose field name looks like a secret. */
-  value(value: unknown, path: Path, preferredName: string): unknown {
+  convertValue(value: unknown, path: Path, preferredName: string): unknown {
     const [parent, name = ''] = ['', ...path].slice(-2);
     if (typeof value === 'string') {
       const isSecret = value !== '' && parent !== parameterInfo && isSecretName(String(name));
-      return isSecret ? this.reference(value, path, `${preferredName}_${name}`) : this.text(value);
+      return isSecret ? this.toReference(value, path, `${preferredName}_${name}`) : this.escapeText(value);
     }
-    if (Array.isArray(value)) return value.map((item, index) => this.value(item, [...path, index], preferredName));
+    if (Array.isArray(value)) return value.map((item, index) => this.convertValue(item, [...path, index], preferredName));
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [key, this.value(member, [...path, key], preferredName)]),
+      Object.entries(value).map(([key, member]) => [key, this.convertValue(member, [...path, key], preferredName)]),
     );
   }
 
   /** Returns the value of a header field, or a reference if it looks like a secret. */
-  header(value: string, path: Path, preferredName: string): string {
+  convertHeader(value: string, path: Path, preferredName: string): string {
     const [name = ''] = path.slice(-1);
     const isSecret = isSecretName(String(name)) || scheme.test(value) || value.startsWith('sk-');
-    return isSecret ? this.reference(value, path, `${preferredName}_${name}`) : this.environment(value);
+    return isSecret ? this.toReference(value, path, `${preferredName}_${name}`) : this.convertReferences(value);
   }
 
   /** Returns a URL with references for the secrets in its query. */
-  address(url: string, path: Path, preferredName: string): string {
-    const [base = '', ...queries] = this.environment(url).split('?');
+  convertUrl(url: string, path: Path, preferredName: string): string {
+    const [base = '', ...queries] = this.convertReferences(url).split('?');
     if (queries.length === 0) return base;
     const parts = queries
       .join('?')
@@ -221,7 +221,7 @@ export class Variables {
         const [name = '', ...values] = part.split('=');
         const value = values.join('=');
         return value !== '' && isSecretName(name)
-          ? `${name}=${this.reference(tryDecode(value) ?? value, path, `${preferredName}_${name}`)}`
+          ? `${name}=${this.toReference(tryDecode(value) ?? value, path, `${preferredName}_${name}`)}`
           : part;
       });
     return `${base}?${parts.join('&')}`;

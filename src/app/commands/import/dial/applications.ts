@@ -51,14 +51,14 @@ function toResponderFields(
   const at = application.at('applicationProperties');
   const properties = application.value('applicationProperties');
   const isQuick = schemaId !== undefined && isQuickAppSchemaId(schemaId);
-  const convertedProperties = variables.value(toObject(properties), at, id) as JsonObject;
+  const convertedProperties = variables.convertValue(toObject(properties), at, id) as JsonObject;
   const typeFields =
     schemaId === undefined
       ? {}
       : { applicationTypeSchemaId: schemaId, applicationProperties: result.withOrigin(at, convertedProperties) };
   if (isQuick) return typeFields;
   const endpoint = toEndpoint(id, application) ?? typeEndpoints.get(schemaId ?? '');
-  if (endpoint !== undefined) return { endpoint: variables.address(endpoint, application.at('endpoint'), id), ...typeFields };
+  if (endpoint !== undefined) return { endpoint: variables.convertUrl(endpoint, application.at('endpoint'), id), ...typeFields };
   const suggestion =
     schemaId === undefined ? application.suggestKey('endpoint') : 'set its `endpoint` to the service that runs its type';
   notes.addLoss(application.path, 'is left out: it has no endpoint that Parley can call', suggestion);
@@ -102,11 +102,11 @@ export function importAddons(root: ForeignObject, { notes, variables, result }: 
     const description = addon.text('description');
     const token = addon.text('token');
     addon.reportUnread(addonDropReasons, 'an addon of DIAL');
-    const bearer = token && { type: 'bearer', token: variables.reference(token, addon.at('token'), `${name}_token`) };
+    const bearer = token && { type: 'bearer', token: variables.toReference(token, addon.at('token'), `${name}_token`) };
     const entry = {
-      url: variables.address(endpoint, addon.at('endpoint'), name),
-      ...(displayName && { displayName: variables.text(displayName) }),
-      ...(description !== undefined && { description: variables.text(description) }),
+      url: variables.convertUrl(endpoint, addon.at('endpoint'), name),
+      ...(displayName && { displayName: variables.escapeText(displayName) }),
+      ...(description !== undefined && { description: variables.escapeText(description) }),
       ...(bearer && { authorization: bearer }),
     };
     result.put('addons', name, addon.path, entry);

@@ -39,14 +39,17 @@ export function toDeploymentFields(
   };
   for (const key of sharedTextFields) {
     const text = entry.text(key);
-    put(key, text && (key === 'iconUrl' ? variables.address(text, entry.at(key), key) : variables.text(text)));
+    put(key, text && (key === 'iconUrl' ? variables.convertUrl(text, entry.at(key), key) : variables.escapeText(text)));
   }
   put('userRoles', toUserRoles(entry, notes));
   const features = entry.object('features');
   if (features !== undefined) put('features', toFeatures(features, variables));
   for (const key of ['defaults', 'dependencies', 'inputAttachmentTypes'] as const) {
     const value = entry.value(key);
-    put(key, value === undefined ? undefined : variables.value(value, entry.at(key), `${String(entry.path.at(-1))}_${key}`));
+    put(
+      key,
+      value === undefined ? undefined : variables.convertValue(value, entry.at(key), `${String(entry.path.at(-1))}_${key}`),
+    );
   }
   put('maxInputAttachments', entry.number('maxInputAttachments'));
   put('maxRetryAttempts', entry.number('maxRetryAttempts'));
@@ -83,7 +86,7 @@ function toFeatures(features: ForeignObject, variables: ImportContext['variables
     const value = features.value(key);
     const path = features.at(key);
     const isAddress = typeof value === 'string' && /endpoint$/i.test(key);
-    return [toCamel(key), isAddress ? variables.address(value, path, key) : variables.value(value, path, key)];
+    return [toCamel(key), isAddress ? variables.convertUrl(value, path, key) : variables.convertValue(value, path, key)];
   });
   return Object.fromEntries(entries);
 }

@@ -52,8 +52,8 @@ function toEntry(provider: ForeignObject, { notes, variables }: ImportContext): 
   provider.reportUnread(dropReasons, 'an identity provider of DIAL');
   return {
     issuer: issuer.url,
-    ...(jwksUrl !== undefined && { jwksUrl: variables.environment(jwksUrl) }),
-    ...(audience !== undefined && { audience: variables.environment(audience) }),
+    ...(jwksUrl !== undefined && { jwksUrl: variables.convertReferences(jwksUrl) }),
+    ...(audience !== undefined && { audience: variables.convertReferences(audience) }),
     ...(userIdClaim !== undefined && { userIdClaim }),
     ...(rolesClaim !== undefined && { rolesClaim }),
   };

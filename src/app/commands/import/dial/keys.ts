@@ -31,9 +31,9 @@ export function importKeys(root: ForeignObject, context: ImportContext): void {
       context.notes.addLoss(entry.path, `is left out: ${omissionReason}`);
       continue;
     }
-    const name = findFreeName(context.variables.text(project), names);
+    const name = findFreeName(context.variables.escapeText(project), names);
     context.result.put('keys', name, entry.path, {
-      project: context.variables.text(project),
+      project: context.variables.escapeText(project),
       roles,
       ...(isReference(key) ? { key } : toDigest(key, entry.path, context.notes)),
       ...(expiresAtMs !== undefined && { expiresAt: new Date(expiresAtMs).toISOString() }),

@@ -92,7 +92,7 @@ function toService(model: ForeignObject, parts: ModelParts): Service | undefined
   const [, deploymentName] = deployment.exec(base) ?? [];
   const override = model.text('overrideName');
   const entries = model.items('upstreams');
-  const name = context.variables.environment(override ?? deploymentName ?? id);
+  const name = context.variables.convertReferences(override ?? deploymentName ?? id);
   if (entries.length === 0 && deploymentName === undefined && base !== address)
     return { upstreams: [context.result.withOrigin(model.path, { endpoint: base, model: name })] };
   const upstreams = entries.map((entry) => toUpstream(entry, parts));
@@ -115,10 +115,10 @@ function toUpstream(entry: ForeignObject, { id, context }: ModelParts): JsonObje
   const tier = entry.number('tier');
   entry.reportUnread(upstreamDropReasons, 'an upstream of DIAL');
   const toExtra = (path = entry.at('extraData')): unknown =>
-    typeof extra === 'string' ? variables.reference(extra, path, `${id}_extra_data`) : variables.value(extra, path, id);
+    typeof extra === 'string' ? variables.toReference(extra, path, `${id}_extra_data`) : variables.convertValue(extra, path, id);
   return result.withOrigin(entry.path, {
-    ...(endpoint !== undefined && { endpoint: variables.address(endpoint, entry.at('endpoint'), `${id}_upstream`) }),
-    ...(key !== undefined && { key: variables.reference(key, entry.at('key'), `${id}_key`) }),
+    ...(endpoint !== undefined && { endpoint: variables.convertUrl(endpoint, entry.at('endpoint'), `${id}_upstream`) }),
+    ...(key !== undefined && { key: variables.toReference(key, entry.at('key'), `${id}_key`) }),
     ...(extra !== undefined && { extraData: toExtra() }),
     ...(weight !== undefined && weight !== 1 && { weight: Math.max(0, weight) }),
     ...(tier !== undefined && tier !== 0 && { tier }),
@@ -141,7 +141,7 @@ function toAddress(model: ForeignObject, { id, type, context }: ModelParts): str
   const endpoint = model.text('endpoint');
   const address = base === undefined ? endpoint : `${trimEnd(base, '/')}/openai/deployments/${encodeURIComponent(id)}/${path}`;
   if (address !== undefined && address !== '')
-    return variables.address(address, model.at(base === undefined ? 'endpoint' : 'interfaces'), id);
+    return variables.convertUrl(address, model.at(base === undefined ? 'endpoint' : 'interfaces'), id);
   notes.addLoss(model.path, 'is left out: it has no endpoint that Parley can call', model.suggestKey('endpoint'));
   return undefined;
 }

@@ -97,7 +97,7 @@ function importAccess(root: ForeignObject, context: LitellmContext): void {
 }
 
 function toSecret(master: string, general: ForeignObject, { notes, variables }: LitellmContext): JsonObject {
-  const masterKey = variables.environment(master);
+  const masterKey = variables.convertReferences(master);
   return masterKey === master ? toDigest(master, general.at('masterKey'), notes) : { key: masterKey };
 }
 
@@ -125,9 +125,10 @@ function importIssuer(jwt: ForeignObject, context: LitellmContext): void {
     'litellm_jwtauth',
   );
   const entry = {
-    issuer: variables.environment(issuer),
-    ...(keys !== undefined && !keys.endsWith('/.well-known/openid-configuration') && { jwksUrl: variables.environment(keys) }),
-    ...(audience !== undefined && { audience: variables.environment(audience) }),
+    issuer: variables.convertReferences(issuer),
+    ...(keys !== undefined &&
+      !keys.endsWith('/.well-known/openid-configuration') && { jwksUrl: variables.convertReferences(keys) }),
+    ...(audience !== undefined && { audience: variables.convertReferences(audience) }),
     ...(userIdClaim !== undefined && { userIdClaim }),
     ...(rolesClaim !== undefined && { rolesClaim }),
   };

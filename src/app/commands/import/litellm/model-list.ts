@@ -110,7 +110,7 @@ function addFields(
   const limits = withoutUndefined({ maxPromptTokens, maxCompletionTokens });
   const description = info?.text('description');
   const modelFields = {
-    ...(description !== undefined && { description: context.variables.text(description) }),
+    ...(description !== undefined && { description: context.variables.escapeText(description) }),
     ...(Object.keys(defaults).length > 0 && { defaults: context.result.withOrigin(params.path, defaults) }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(Object.keys(pricing).length > 0 && { pricing }),
@@ -182,7 +182,7 @@ function toFeatures(info: ForeignObject | undefined): JsonObject {
 }
 
 function toDefaults(params: ForeignObject, variables: Variables): JsonObject {
-  const values = requestFields.map((name) => [name, variables.value(params.value(name), params.at(name), 'default')]);
+  const values = requestFields.map((name) => [name, variables.convertValue(params.value(name), params.at(name), 'default')]);
   return withoutUndefined(Object.fromEntries(values));
 }
 

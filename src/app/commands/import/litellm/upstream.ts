@@ -112,7 +112,7 @@ export function toUpstream(id: string, params: ForeignObject, context: LitellmCo
     ...(providerModel.provider.protocol !== 'openai' && { protocol: providerModel.provider.protocol }),
     ...(endpoint !== undefined && { endpoint }),
     ...reader.vendorFields(providerModel),
-    model: context.variables.environment(providerModel.model),
+    model: context.variables.convertReferences(providerModel.model),
     ...reader.headers(),
     ...reader.routingFields(),
   });
@@ -144,7 +144,7 @@ class UpstreamReader {
     if (baseUrl === undefined) return provider.endpoint;
     const { variables } = this.#context;
     const base = variables
-      .address(baseUrl, this.#at('apiBase'), this.#id)
+      .convertUrl(baseUrl, this.#at('apiBase'), this.#id)
       // Pattern bound: an address in the operator's file.
       .replace(/\/+$/, '')
       .replace(/\/chat\/completions$/, '');
@@ -174,12 +174,13 @@ class UpstreamReader {
     const { variables } = this.#context;
     const headers: JsonObject = Object.create(null);
     const organization = this.#text('organization');
-    if (organization !== undefined) headers['OpenAI-Organization'] = variables.environment(organization);
+    if (organization !== undefined) headers['OpenAI-Organization'] = variables.convertReferences(organization);
     for (const key of ['headers', 'extraHeaders']) {
       const fields = this.#params.object(key);
       for (const name of fields?.keys() ?? []) {
         const value = fields?.text(name);
-        if (fields !== undefined && value !== undefined) headers[name] = variables.header(value, fields.at(name), this.#id);
+        if (fields !== undefined && value !== undefined)
+          headers[name] = variables.convertHeader(value, fields.at(name), this.#id);
       }
     }
     return Object.keys(headers).length === 0 ? {} : { headers };
@@ -217,7 +218,7 @@ class UpstreamReader {
   #apiVersion(version: string | undefined): JsonObject {
     if (version === undefined) return { apiVersion: defaultApiVersion };
     const { variables, notes } = this.#context;
-    const resolvedVersion = variables.environment(version);
+    const resolvedVersion = variables.convertReferences(version);
     if (resolvedVersion === version && !isApiVersion(version)) {
       notes.addLoss(
         this.#params.at('apiVersion'),
@@ -237,7 +238,7 @@ class UpstreamReader {
 
   #region(key: string): JsonObject {
     const region = this.#text(key);
-    return region === undefined ? {} : { region: this.#context.variables.environment(region) };
+    return region === undefined ? {} : { region: this.#context.variables.convertReferences(region) };
   }
 
   /** Returns a Bedrock API key, or the parts of a signing key. Returns no key if the credentials come from the environment. */
@@ -268,7 +269,7 @@ class UpstreamReader {
   }
 
   #secret(secret: string, key: string, secretName: string): string {
-    return this.#context.variables.reference(secret, this.#at(key), `${this.#id}_${secretName}`);
+    return this.#context.variables.toReference(secret, this.#at(key), `${this.#id}_${secretName}`);
   }
 }
 
