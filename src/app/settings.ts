@@ -41,6 +41,11 @@ interface SharedAddresses {
 /** Invalid flag or environment variable. The message may be shown to the user. */
 export class SettingError extends Error {}
 
+/** Returns the message of an error for the operator. */
+export function getReason(cause: unknown): string {
+  return cause instanceof Error && cause.message !== '' ? cause.message : 'unknown reason';
+}
+
 const maxPort = 65_535;
 const maxPoolSize = 1000;
 

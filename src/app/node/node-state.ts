@@ -99,15 +99,15 @@ export class NodeState {
     this.#errors = [];
     this.#loadedAtMs = this.#deps.clock.epochMs();
     this.#rejectedAtMs = undefined;
-    for (const [id, edge] of this.#dangling) if (!this.#stillDangles(edge)) this.#dangling.delete(id);
+    for (const [id, edge] of this.#dangling) if (!this.#isStillDangling(edge)) this.#dangling.delete(id);
   }
 
   /** Records dangling dependencies of a graph, except those that have a configuration warning. Returns the new ones. */
   recordGraph({ deployments, dangling }: DependencyGraph): readonly DependencyEdge[] {
     const unwarned = dangling.filter((edge) => !this.#hasWarning(edge));
     const added = unwarned.filter(({ dependency }) => !this.#dangling.has(dependency));
-    const walked = new Set(deployments.map(({ id }) => id));
-    for (const [id, { deployment }] of this.#dangling) if (walked.has(deployment) || walked.has(id)) this.#dangling.delete(id);
+    const visited = new Set(deployments.map(({ id }) => id));
+    for (const [id, { deployment }] of this.#dangling) if (visited.has(deployment) || visited.has(id)) this.#dangling.delete(id);
     for (const edge of unwarned) this.#dangling.set(edge.dependency, edge);
     for (const id of [...this.#dangling.keys()].slice(0, -maxDangling)) this.#dangling.delete(id);
     return added;
@@ -195,7 +195,7 @@ export class NodeState {
   }
 
   /** Returns whether the current configuration shows that the dependency still dangles. */
-  #stillDangles(edge: DependencyEdge): boolean {
+  #isStillDangling(edge: DependencyEdge): boolean {
     const { deployments } = this.#deps.snapshot();
     const deployment = deployments.get(edge.deployment);
     if (deployments.has(edge.dependency) || this.#hasWarning(edge)) return false;

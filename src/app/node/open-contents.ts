@@ -8,9 +8,8 @@ import { claimLocation, claimName, LocatedBlobStore } from '#stores/files/locate
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlContentsLocation } from '#stores/sql/files/contents-location.ts';
 import type { SqlFileIndex } from '#stores/sql/files/file-index.ts';
-import { SettingError, type Settings } from '../settings.ts';
+import { getReason, SettingError, type Settings } from '../settings.ts';
 import { doesNodeTasks } from '../workers/worker-context.ts';
-import { getReason } from './open-database.ts';
 import type { StoreDeps } from './stores.ts';
 
 /** Storage location of file contents. */

@@ -4,8 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createRandomSecret } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { type FolderLock, lockFolder } from '#stores/files/folder-lock.ts';
-import { SettingError, type Settings } from '../settings.ts';
-import { getReason } from './open-database.ts';
+import { getReason, SettingError, type Settings } from '../settings.ts';
 
 /**
  * Folders in a data folder while `parley restore` changes it. The first one is a copy that is not complete. While one of the

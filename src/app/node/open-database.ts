@@ -4,7 +4,7 @@ import { StoreError } from '#domain/store-error.ts';
 import type { AcquireWriteLock, OpenDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { NewerDatabaseError } from '#stores/sql/migrate.ts';
-import { SettingError, type Settings } from '../settings.ts';
+import { getReason, SettingError, type Settings } from '../settings.ts';
 import type { SharedStore, StoreDeps } from './stores.ts';
 
 interface NodeDatabase extends OpenDatabase {
@@ -80,9 +80,4 @@ export async function openReplica({ shared }: Settings, deps: StoreDeps): Promis
     ...(shared.databasePool !== undefined && { maxConnections: shared.databasePool }),
     isReplica: true,
   });
-}
-
-/** Returns the message of an error for the operator who started the node. */
-export function getReason(cause: unknown): string {
-  return cause instanceof Error && cause.message !== '' ? cause.message : 'unknown reason';
 }

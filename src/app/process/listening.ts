@@ -3,7 +3,7 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { Log } from '#telemetry/log.ts';
-import { SettingError, type Settings } from '../settings.ts';
+import { getReason, SettingError, type Settings } from '../settings.ts';
 
 /** Address to listen on. */
 type ListenSettings = Pick<Settings, 'host' | 'port' | 'tls'>;
@@ -67,8 +67,7 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
     createSecureContext(pair);
     return pair;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : cause;
-    throw new SettingError(`the certificate ${certFile} does not work with the key ${keyFile}: ${reason}`);
+    throw new SettingError(`the certificate ${certFile} does not work with the key ${keyFile}: ${getReason(cause)}`);
   }
 }
 

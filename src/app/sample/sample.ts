@@ -156,7 +156,7 @@ async function storeDocument(
   const blob = randomUUID();
   await blobs.write(blob, [bytes]);
   const nowMs = clock.epochMs();
-  const facts = { contentType, contentLength: bytes.length, etag, blob, createdAtMs: nowMs, updatedAtMs: nowMs };
-  const put = await index.put({ bucket, path, ...facts }, undefined, Number.MAX_SAFE_INTEGER);
+  const properties = { contentType, contentLength: bytes.length, etag, blob, createdAtMs: nowMs, updatedAtMs: nowMs };
+  const put = await index.put({ bucket, path, ...properties }, undefined, Number.MAX_SAFE_INTEGER);
   if (put.outcome === 'stored' && put.replaced !== undefined) await blobs.delete(put.replaced.blob);
 }

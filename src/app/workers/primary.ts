@@ -54,7 +54,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
   const localKey = createLocalKey();
   const writeLock = new WriteLock();
   const limits = await openLimits(settings, { log, writeLock });
-  const start = {
+  const commonStart = {
     port: await reservePort(settings, settings.port, '--port'),
     metricsPort:
       settings.metricsPort === undefined ? undefined : await reservePort(settings, settings.metricsPort, 'PARLEY_METRICS_PORT'),
@@ -90,7 +90,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
     createHandlers: (process) =>
       new Map<string, RequestHandler>([
         ...createStateHandlers(process, { coordinator, writeLock, view, supervisor: () => supervisor }),
-        ['start', () => createStart(process, supervisor, start)],
+        ['start', () => createStart(process, supervisor, commonStart)],
         ['failed', (reason: string) => supervisor.markFailed(process, reason)],
         [
           'ready',
@@ -204,11 +204,11 @@ function createStateHandlers(
 async function createStart(
   { slot, worker }: WorkerProcess,
   { ready }: Supervisor,
-  start: Omit<WorkerStart, 'slot' | 'worker' | 'isFirst' | 'configuration'>,
+  commonStart: Omit<WorkerStart, 'slot' | 'worker' | 'isFirst' | 'configuration'>,
 ): Promise<WorkerStart> {
   const [source] = ready;
   const configuration = await source?.channel.request('configuration.read', null).catch(() => undefined);
-  return { ...start, slot, worker, isFirst: worker === 1, configuration: configuration as string | undefined };
+  return { ...commonStart, slot, worker, isFirst: worker === 1, configuration: configuration as string | undefined };
 }
 
 /**

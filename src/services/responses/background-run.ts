@@ -176,8 +176,12 @@ export class BackgroundRun implements ReplySink {
     const { target, clock } = this.#deps;
     const { prompt_tokens, completion_tokens } = sumCounts(this.#answer?.used() ?? []);
     target.call.record.end({
-      ...{ outcome: toCallOutcome(error), status: error?.status ?? 200, error },
-      ...{ promptTokens: prompt_tokens, completionTokens: completion_tokens, atMs: clock.nowMs() },
+      outcome: toCallOutcome(error),
+      status: error?.status ?? 200,
+      error,
+      promptTokens: prompt_tokens,
+      completionTokens: completion_tokens,
+      atMs: clock.nowMs(),
     });
   }
 }

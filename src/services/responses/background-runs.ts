@@ -16,7 +16,7 @@ import { fromQueued, toFailedResponse, toQueued } from './queued-run.ts';
 import { notStored, type OpenedResponse } from './response-storage.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
-/** A request of the Responses API, with the conversation that it continues. */
+/** A request of the Responses API, with the items that it continues. */
 export interface ResponseStart {
   readonly request: ResponsesRequest;
   /** Body as the client sent it. */
@@ -270,7 +270,13 @@ export class BackgroundRuns {
   ): { readonly answer: Answer; readonly admitted: Promise<Value> } {
     const { calls, responses, lease, inFlightCalls, clock, maxRunMs = defaultMaxRunMs } = this.#deps;
     const background = new BackgroundRun({
-      ...{ ref, target, run, databaseResponse, node: lease.node, runs: responses.runs, clock },
+      ref,
+      target,
+      run,
+      databaseResponse,
+      node: lease.node,
+      runs: responses.runs,
+      clock,
       onChange: () => this.#wakeWaiters(ref.id),
       onEnded: () => {
         if (this.#running.get(ref.id) === background) this.#running.delete(ref.id);

@@ -229,10 +229,17 @@ export class DatabaseResponse implements OpenedResponse {
       result.items.length === output.length && result.items.every((item, index) => item === output[index] && isStoredForm(item));
     this.#input ??= this.input.map((item) => toStoredItem(item as JsonObject, this.#deps.newId));
     return {
-      ...{ id: response.id, subject: target.call.caller.subject, status: response.status, isBackground: response.background },
+      id: response.id,
+      subject: target.call.caller.subject,
+      status: response.status,
+      isBackground: response.background,
       ...(isChatRun && { isChatRun }),
-      ...{ previousId: request.previous_response_id, createdAtMs, expiresAtMs: createdAtMs + lifetimeMs },
-      ...{ response, input: this.#input, ...(!isOutputComplete && { items: this.#toItems(result) }) },
+      previousId: request.previous_response_id,
+      createdAtMs,
+      expiresAtMs: createdAtMs + lifetimeMs,
+      response,
+      input: this.#input,
+      ...(!isOutputComplete && { items: this.#toItems(result) }),
     };
   }
 

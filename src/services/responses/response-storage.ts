@@ -62,7 +62,9 @@ function skipStorage(_target: Target, request: ResponsesRequest): OpenedResponse
 
 /** Fields of a response that is not stored. */
 export const notStored = {
-  ...{ earlierItems: [], isStored: false, conversation: undefined },
+  earlierItems: [],
+  isStored: false,
+  conversation: undefined,
   onStarted: () => undefined,
   onEnded: () => undefined,
 } satisfies Omit<OpenedResponse, 'input'>;

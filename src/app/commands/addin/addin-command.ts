@@ -14,7 +14,7 @@ import packageJson from '../../../../package.json' with { type: 'json' };
 import type { AddinFlags } from '../../cli.ts';
 import { Drain, ignoreEchoes, TrackedConnections } from '../../process/drain.ts';
 import { listenForAddress, readTls, watchTls } from '../../process/listening.ts';
-import { readSettings, SettingError, type Settings } from '../../settings.ts';
+import { getReason, readSettings, SettingError, type Settings } from '../../settings.ts';
 
 const clock = systemClock;
 const bounds = { maxBytes: 64 * 1024 * 1024, maxBufferedBytes: 256 * 1024 };
@@ -69,7 +69,7 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
         rules = newRules;
         log.info('models reloaded', { file: flags.models });
       })
-      .catch((error) => log.error(`cannot reload the models, the previous ones stay in effect: ${toReason(error)}`, undefined));
+      .catch((error) => log.error(`cannot reload the models, the previous ones stay in effect: ${getReason(error)}`, undefined));
   };
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
   console.log(`The add-in gateway listens on ${address}, base URL for the add-in: ${address}/msgapi`);
@@ -134,10 +134,6 @@ export async function readAddinSettings(flags: AddinFlags, environment: Environm
 /** Reads the file of the models. Rejects with SettingError. */
 async function readRules({ models, allowedOrigins }: AddinFlags): Promise<AddinRules> {
   return toRules(await loadModels(models), allowedOrigins);
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 async function loadModels(file: string | undefined): Promise<readonly AddinModel[]> {

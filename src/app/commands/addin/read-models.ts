@@ -4,7 +4,7 @@ import { checkConfiguration } from '#configuration/check.ts';
 import { parseJsonc } from '#configuration/parse-jsonc.ts';
 import { formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import type { AddinModel } from '#surfaces/addin/rules.ts';
-import { SettingError } from '../../settings.ts';
+import { getReason, SettingError } from '../../settings.ts';
 
 /**
  * Reads the file of `--models`: an array of entries in the form of `addin.models` in a configuration. Throws SettingError with
@@ -31,7 +31,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
-    throw new SettingError(`${file}: cannot be read: ${cause instanceof Error ? cause.message : cause}`);
+    throw new SettingError(`${file}: cannot be read: ${getReason(cause)}`);
   }
 }
 

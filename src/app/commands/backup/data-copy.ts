@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, constants, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { getReason } from '../../settings.ts';
 
 /** Names of Parley's data in a data folder and in a backup. */
 export const dataNames = { database: 'parley.db', secret: 'secret', contents: 'files' } as const;
@@ -99,7 +100,7 @@ export function readDatabase(file: string): DatabaseFacts {
       );
       return { schemaVersion: Number(version?.version), name: String(name?.name), contents };
     } catch (error) {
-      throw new CopyError(`${file} is not a database of Parley: ${getMessage(error)}`, { cause: error });
+      throw new CopyError(`${file} is not a database of Parley: ${getReason(error)}`, { cause: error });
     }
   });
 }
@@ -118,7 +119,7 @@ function listIntegrityErrors(database: DatabaseSync): readonly string[] {
     const rows = database.prepare('pragma integrity_check(3)').all();
     return rows.map(({ integrity_check }) => String(integrity_check)).filter((text) => text !== 'ok');
   } catch (error) {
-    return [getMessage(error)];
+    return [getReason(error)];
   }
 }
 
@@ -172,8 +173,4 @@ async function syncFile(file: string, flags = 'r+'): Promise<void> {
 
 function isAbsent(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
-function getMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

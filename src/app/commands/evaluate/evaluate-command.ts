@@ -112,8 +112,12 @@ export function toJsonReport(application: string, evaluation: EvaluationWithResu
   const { version, status, total, passed, failed, errors, costUsd, digest, results } = evaluation;
   const cases = results.map((result) => ({
     name: getCaseName(result),
-    ...{ outcome: result.outcome, verdicts: result.verdicts, answer: result.answer, toolRuns: result.toolRuns },
-    ...{ error: result.error, costUsd: result.costUsd },
+    outcome: result.outcome,
+    verdicts: result.verdicts,
+    answer: result.answer,
+    toolRuns: result.toolRuns,
+    error: result.error,
+    costUsd: result.costUsd,
   }));
   const report = { application, version, status, total, passed, failed, errors, costUsd, digest, cases };
   return `${JSON.stringify(report, null, 2)}\n`;
