@@ -41,6 +41,18 @@ describe('parley import with secrets', () => {
     expect(text).toContain('api-version=1');
     expect(`${text}${lines.join('\n')}`).not.toContain(canary);
   });
+
+  it('does not print secrets in a list', async () => {
+    const secrets = ['canary-5b1c9e', 'canary-77d0aa'];
+    const defaults = { search: { api_keys: secrets, hosts: ['a.example'] } };
+    const files = { 'core.json': JSON.stringify({ models: { m: { endpoint: 'http://x/v1/chat/completions', defaults } } }) };
+    const { value, text, lines } = await runImport({ from: 'dial', files });
+    expect(value).toHaveProperty('models.m.defaults.search', {
+      api_keys: [`\${M_DEFAULTS_API_KEYS}`, `\${M_DEFAULTS_API_KEYS_2}`],
+      hosts: ['a.example'],
+    });
+    expect(`${text}${lines.join('\n')}`).not.toMatch(/canary/);
+  });
 });
 
 describe('unreadable file', () => {

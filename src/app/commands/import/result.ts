@@ -191,9 +191,10 @@ export class Variables {
 
   /** Returns a value with its texts escaped, and with references for texts whose field name looks like a secret. */
   convertValue(value: unknown, path: Path, preferredName: string): unknown {
-    const [parent, name = ''] = ['', ...path].slice(-2);
     if (typeof value === 'string') {
-      const isSecret = value !== '' && parent !== parameterInfo && isSecretName(String(name));
+      // An item of a list has the name of the list.
+      const [parent, name = ''] = ['', ...path.filter((key) => typeof key === 'string')].slice(-2);
+      const isSecret = value !== '' && parent !== parameterInfo && isSecretName(name);
       return isSecret ? this.toReference(value, path, `${preferredName}_${name}`) : this.escapeText(value);
     }
     if (Array.isArray(value)) return value.map((item, index) => this.convertValue(item, [...path, index], preferredName));
