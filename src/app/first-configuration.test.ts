@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
 import type { Surroundings } from '#configuration/find-models.ts';
-import { defaultConfiguration } from './first-configuration.ts';
+import { createDefaultConfiguration } from './first-configuration.ts';
 import type { SampleAddress } from './sample/sample.ts';
 
 function check(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
-  const checked = defaultConfiguration(
+  const checked = createDefaultConfiguration(
     { environment: {}, ollamaTags: undefined, ...surroundings },
     { key: 'local-key-1', sample },
   );
@@ -13,7 +13,7 @@ function check(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
   return checked;
 }
 
-describe('defaultConfiguration', () => {
+describe('createDefaultConfiguration', () => {
   it('returns a demo model, demo embeddings, and one local key', () => {
     const { configuration, warnings } = check({});
     expect(warnings).toEqual([]);

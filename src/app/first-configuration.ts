@@ -7,7 +7,7 @@ import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import type { RejectedConfiguration, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
-import { type SampleAddress, sampleApplications } from './sample/sample.ts';
+import { createSampleApplications, type SampleAddress } from './sample/sample.ts';
 
 /** Name of the key that the default configuration has until the process ends. */
 export const localKeyName = 'local';
@@ -18,13 +18,13 @@ const maxTagsBytes = 1024 * 1024;
 /**
  * Returns the configuration of the files. Without files, returns the default configuration with the models found on this machine.
  */
-export async function firstConfiguration(
+export async function loadFirstConfiguration(
   files: readonly string[],
   environment: Environment,
   { http, ...local }: LocalDefaults & { readonly http: HttpClient },
 ): Promise<ValidConfiguration | RejectedConfiguration> {
   if (files.length > 0) return loadConfiguration(files, environment);
-  return defaultConfiguration({ environment, ollamaTags: await fetchOllamaTags(http) }, local);
+  return createDefaultConfiguration({ environment, ollamaTags: await fetchOllamaTags(http) }, local);
 }
 
 /** Returns the tags response of a local Ollama. Returns undefined if Ollama does not answer within 1 second. */
@@ -53,7 +53,7 @@ const thisMachine = ['127.0.0.0/8', '::1'];
  * Returns the configuration without files: a demo that needs no network and no API key of a provider, and the models found on
  * this machine.
  */
-export function defaultConfiguration(
+export function createDefaultConfiguration(
   surroundings: Surroundings,
   { key, sample }: LocalDefaults,
 ): ValidConfiguration | RejectedConfiguration {
@@ -67,7 +67,7 @@ export function defaultConfiguration(
       'demo-embeddings': { type: 'embedding', displayName: 'Demo embeddings', upstreams: [{ protocol: 'demo' }] },
       ...findModels(surroundings),
     },
-    ...(sample && { applications: sampleApplications(sample) }),
+    ...(sample && { applications: createSampleApplications(sample) }),
     // Only the person who started the service has the key, so tools may reach other services on this machine.
     security: { allowPrivateNetworks: thisMachine },
     keys: { [localKeyName]: { project: 'local', key, roles: [defaultRole, adminRole] } },

@@ -23,7 +23,7 @@ import { toPlainMetrics } from '#telemetry/metric.ts';
 import type { NodeTelemetry } from '#telemetry/node-telemetry.ts';
 import { chooseMetricsFormat, metricsContentTypes } from '#telemetry/prometheus-text.ts';
 import packageJson from '../../package.json' with { type: 'json' };
-import { firstConfiguration, localKeyName } from './first-configuration.ts';
+import { loadFirstConfiguration, localKeyName } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { configurationLoaded, type NodeDeps, openNode } from './node/open-node.ts';
 import {
@@ -40,7 +40,7 @@ import { countEmbeddingThreads, getProcessMemory, releaseStartMemory } from './p
 import { type ReadMetrics, serveMetrics } from './process/metrics-server.ts';
 import { startSample, storeDocuments } from './sample/sample.ts';
 import { composeService, type Service } from './service/compose.ts';
-import { apiOperations } from './service/features.ts';
+import { listApiOperations } from './service/features.ts';
 import { SettingError, type Settings } from './settings.ts';
 import { doesNodeTasks, type WorkerContext } from './workers/worker-context.ts';
 
@@ -178,7 +178,7 @@ function composeNode(
     listIssues,
     listObstacles: state.listObstacles,
     readMetrics: settings.metricsPort === undefined ? createMetricsReader(telemetry, worker) : undefined,
-    operations: apiOperations(snapshot.current().configuration),
+    operations: listApiOperations(snapshot.current().configuration),
   });
   return { ...service, embedder };
 }
@@ -250,13 +250,13 @@ function createDrain(
 async function loadStartConfiguration(
   files: readonly string[],
   environment: Environment,
-  { worker, ...local }: Parameters<typeof firstConfiguration>[2] & { readonly worker: WorkerContext | undefined },
+  { worker, ...local }: Parameters<typeof loadFirstConfiguration>[2] & { readonly worker: WorkerContext | undefined },
 ): Promise<ValidConfiguration> {
   const inForce =
     worker?.configuration === undefined
       ? undefined
       : checkConfiguration(parseJson(worker.configuration, checkedConfigurationBounds));
-  const loaded = files.length === 0 && inForce !== undefined ? inForce : await firstConfiguration(files, environment, local);
+  const loaded = files.length === 0 && inForce !== undefined ? inForce : await loadFirstConfiguration(files, environment, local);
   // A worker that replaces another one uses the configuration in force, and then reports the errors of the changed files.
   if ('errors' in loaded && inForce !== undefined && !('errors' in inForce)) return inForce;
   if ('errors' in loaded)

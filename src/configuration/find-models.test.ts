@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { defaultConfiguration } from '#app/first-configuration.ts';
+import { createDefaultConfiguration } from '#app/first-configuration.ts';
 import { findModels } from './find-models.ts';
 import type { Environment } from './substitute.ts';
 
 function findModelsFor(environment: Environment) {
-  const checked = defaultConfiguration({ environment, ollamaTags: undefined }, { key: 'local-key-1', sample: undefined });
+  const checked = createDefaultConfiguration({ environment, ollamaTags: undefined }, { key: 'local-key-1', sample: undefined });
   if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
   return checked.configuration.models;
 }

@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
-import { defaultConfiguration } from '#app/first-configuration.ts';
+import { createDefaultConfiguration } from '#app/first-configuration.ts';
 import type { EvaluationStores, ResponseStores } from '#app/node/stores.ts';
 import { storeDocuments } from '#app/sample/sample.ts';
-import { apiOperations } from '#app/service/features.ts';
+import { listApiOperations } from '#app/service/features.ts';
 import type { ServiceDeps } from '#app/service/service-deps.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { Seal } from '#base/secrets/seal.ts';
@@ -334,7 +334,7 @@ const opsDeps = {
   listIssues: () => [{ code: 'store_away', message: 'The store is out of reach.' }],
   listObstacles: () => [],
   readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
-  operations: apiOperations({ aliases }),
+  operations: listApiOperations({ aliases }),
 };
 
 /** Answers example requests to pass-through APIs. */
@@ -347,7 +347,7 @@ function answerPassThrough({ received, response }: UpstreamExchange): void {
 /** Creates the default configuration with identity providers and a model for pass-through APIs. */
 function toConfiguration(endpoint: string, issuer: Issuer): object {
   const sample = { origin: 'http://127.0.0.1:9', secret: new Secret('a secret of this test') };
-  const accepted = defaultConfiguration({ environment: {}, ollamaTags: undefined }, { key, sample });
+  const accepted = createDefaultConfiguration({ environment: {}, ollamaTags: undefined }, { key, sample });
   if ('errors' in accepted) throw new Error('the embedded default is refused');
   const signIn = {
     clientId: 'page',

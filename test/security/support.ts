@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { apiOperations } from '#app/service/features.ts';
+import { listApiOperations } from '#app/service/features.ts';
 import type { ServiceDeps } from '#app/service/service-deps.ts';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
@@ -99,7 +99,7 @@ function operatorRoutes(app: FastifyInstance): void {
     listIssues: () => [],
     listObstacles: () => [],
     readMetrics: async () => ({ contentType: 'text/plain', text: '' }),
-    operations: apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }),
+    operations: listApiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }),
   });
 }
 

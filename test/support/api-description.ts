@@ -1,4 +1,4 @@
-import { apiOperations } from '#app/service/features.ts';
+import { listApiOperations } from '#app/service/features.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { toOpenApi } from '#surfaces/ops/openapi-document.ts';
 import type { OpenApiDocument } from './documented.ts';
@@ -10,7 +10,7 @@ export function describeApi(aliases: Configuration['aliases'] = { compat: [], ms
   const key = JSON.stringify(aliases);
   const cached = descriptions.get(key);
   if (cached !== undefined) return cached;
-  const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases }), '1.2.3'))) as OpenApiDocument;
+  const document = JSON.parse(JSON.stringify(toOpenApi(listApiOperations({ aliases }), '1.2.3'))) as OpenApiDocument;
   descriptions.set(key, document);
   return document;
 }

@@ -4,11 +4,11 @@ import { routeNotFound } from '#surfaces/http/path-methods.ts';
 import { passThroughOperation } from '#surfaces/passthrough/openapi.ts';
 import { createPassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
 import { responseOperation } from '#surfaces/responses/openapi.ts';
-import { compatPrefixes, type Feature } from '../service/feature.ts';
+import { type Feature, listCompatPrefixes } from '../service/feature.ts';
 
 /** Chat completions, embeddings, and the APIs that are passed through. */
 export const chatCompletions: Feature = {
-  operations: (aliases) => compatOperations(compatPrefixes(aliases), passThroughOperation, responseOperation),
+  operations: (aliases) => compatOperations(listCompatPrefixes(aliases), passThroughOperation, responseOperation),
   add({ app, handler, calls, snapshot, aliases, deploymentApis }) {
     compatRoutes(app, {
       handler,

@@ -8,7 +8,7 @@ import type { Log } from '#telemetry/log.ts';
 
 /** Events that Node emits for requests, depending on their `Expect` header. */
 const requestEvents = ['request', 'checkContinue', 'checkExpectation'] as const;
-const openWhileStopping = /^\/(health|ready|metrics)$/;
+const pathsOpenWhileStopping = /^\/(health|ready|metrics)$/;
 
 /** Methods of an HTTP server that a drain needs. */
 interface StoppableServer {
@@ -203,7 +203,7 @@ export function rejectWhileDraining(app: FastifyInstance, isDraining: () => bool
   app.addHook('onRoute', (route) => {
     if ((route.config as { isRaw?: boolean } | undefined)?.isRaw) return;
     const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
-    const shouldReject = !openWhileStopping.test(route.url);
+    const shouldReject = !pathsOpenWhileStopping.test(route.url);
     route.onRequest = [
       async (_request, reply) => {
         if (!isDraining()) return;

@@ -27,12 +27,12 @@ const applicationTypeSchemaId = 'https://parley.example/custom_application_schem
  * Returns entries of `applications`: one with documents, a web API, and an MCP server, one with the account, and one that needs
  * the user's consent to call the account.
  */
-export function sampleApplications(address: SampleAddress): Readonly<Record<string, object>> {
+export function createSampleApplications(address: SampleAddress): Readonly<Record<string, object>> {
   return {
     sample: {
       displayName: 'Sample: Hill Street Library',
       description: 'Answers questions about an invented library: from its documents, its web API and its MCP server.',
-      ...quickApp({
+      ...createQuickApp({
         instructions: 'You help members of Hill Street Library. Look things up with your tools, and cite the documents.',
         starters: [
           'How long may I keep a borrowed book?',
@@ -41,24 +41,24 @@ export function sampleApplications(address: SampleAddress): Readonly<Record<stri
           'How much is 3D printing?',
         ],
         document_relative_url: sampleDocuments.map(({ name }) => toReference({ bucket, path: name })),
-        web_api_toolset: [openingHoursToolset(address)],
-        mcp_toolset: [mcpToolset(address, 'book_status')],
+        web_api_toolset: [createOpeningHoursToolset(address)],
+        mcp_toolset: [createMcpToolset(address, 'book_status')],
       }),
     },
     'sample-account': {
       displayName: 'Sample: library account',
       description: 'Lists the books that the member has borrowed, with their return dates.',
       features: { consentRequired: true },
-      ...quickApp({
+      ...createQuickApp({
         instructions: 'You tell members of Hill Street Library about their loans.',
         starters: ['Which books have I borrowed?'],
-        mcp_toolset: [mcpToolset(address, 'member_loans')],
+        mcp_toolset: [createMcpToolset(address, 'member_loans')],
       }),
     },
     'sample-with-consent': {
       displayName: 'Sample: librarian with your account',
       description: 'Reads the library account of its user after the user consents.',
-      ...quickApp({
+      ...createQuickApp({
         instructions: 'You remind members of Hill Street Library of their loans.',
         starters: ['Which books must I return soon?'],
         applications_as_tools: ['sample-account'],
@@ -67,11 +67,11 @@ export function sampleApplications(address: SampleAddress): Readonly<Record<stri
   };
 }
 
-function quickApp(properties: object): object {
+function createQuickApp(properties: object): object {
   return { applicationTypeSchemaId, applicationProperties: { model: 'demo', temperature: 0, ...properties } };
 }
 
-function openingHoursToolset({ origin, secret }: SampleAddress): object {
+function createOpeningHoursToolset({ origin, secret }: SampleAddress): object {
   const day = { type: 'string', enum: days, description: 'Day of the week', parameter_info: { type: 'query', key: 'day' } };
   return {
     type: 'rest-api',
@@ -93,7 +93,7 @@ function openingHoursToolset({ origin, secret }: SampleAddress): object {
   };
 }
 
-function mcpToolset({ origin, secret }: SampleAddress, tool: string): object {
+function createMcpToolset({ origin, secret }: SampleAddress, tool: string): object {
   return {
     type: 'mcp',
     name: 'Library catalogue',

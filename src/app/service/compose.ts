@@ -42,7 +42,7 @@ import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { scimErrorDialect, scimPrefix } from '#surfaces/scim/scim-error.ts';
 import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
 import type { Core } from './feature.ts';
-import { apiOperations, features } from './features.ts';
+import { features, listApiOperations } from './features.ts';
 import type { ServiceDeps } from './service-deps.ts';
 
 const routerOptions = { maxParamLength: 4096 };
@@ -50,7 +50,7 @@ const routerOptions = { maxParamLength: 4096 };
 const httpOptions = { ...headTimeouts, requireHostHeader: false, keepAliveTimeout: 75_000 };
 
 /** Replaces Fastify's schema compilers, which would load 0.5 MB of script. No route has a schema of Fastify's kind. */
-const noSchemas = (): never => {
+const rejectSchemas = (): never => {
   throw new Error('a route has a schema, but there is no compiler for schemas');
 };
 
@@ -160,7 +160,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
   const app: FastifyInstance = fastify({
     routerOptions,
     rewriteUrl: (request) => toRatePath(request.method, addin.rewriteUrl(request)),
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    schemaController: { compilersFactory: { buildValidator: rejectSchemas, buildSerializer: rejectSchemas } },
     ...createErrorOptions(newRequestId, dialectAt),
     serverFactory(framework) {
       const listener = withCorsHeaders(limitPipelining(fastPath.before(framework)), { snapshot, isExempt: addin.accepts });
@@ -182,7 +182,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
 }
 
 function listPaths(aliases: Configuration['aliases']): readonly MethodOfPath[] {
-  return [...apiOperations({ aliases }), ...listAliasOperations(['compat', ...aliases.compat])];
+  return [...listApiOperations({ aliases }), ...listAliasOperations(['compat', ...aliases.compat])];
 }
 
 function composeIdentify(

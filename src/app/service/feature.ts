@@ -54,6 +54,6 @@ export interface Feature {
 }
 
 /** Returns the prefixes of paths in the form of chat completions. */
-export function compatPrefixes({ compat }: Configuration['aliases']): readonly string[] {
+export function listCompatPrefixes({ compat }: Configuration['aliases']): readonly string[] {
   return ['compat', ...compat];
 }

@@ -26,6 +26,6 @@ export const features: readonly Feature[] = [
 ];
 
 /** Returns the operations that `/openapi.json` lists for a configuration. */
-export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): readonly ApiOperation[] {
+export function listApiOperations({ aliases }: Pick<Configuration, 'aliases'>): readonly ApiOperation[] {
   return [...features.flatMap(({ operations }) => operations?.(aliases) ?? []), ...opsOperations];
 }

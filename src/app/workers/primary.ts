@@ -32,7 +32,7 @@ import type { WorkerStart } from './worker-context.ts';
 
 const clock = systemClock;
 /** Number of the primary process among the processes that write to the database. */
-const primary = 0;
+const primaryWorker = 0;
 /** Time for a worker to close its stores after its drain. */
 const closeMs = 7_000;
 /** Time for a worker to answer a request. */
@@ -143,8 +143,8 @@ async function openLimits(settings: Settings, { log, writeLock }: { log: Log; wr
   const reportError = (message: string, error: unknown): void => log.error(message, error);
   const note = (message: string): void => log.info(message);
   const acquireWriteLock: AcquireWriteLock = async () => {
-    await writeLock.acquire(primary);
-    return () => writeLock.release(primary);
+    await writeLock.acquire(primaryWorker);
+    return () => writeLock.release(primaryWorker);
   };
   // This also creates the tables, so that the workers find them.
   const database = await openDatabase(settings, { note, reportError, acquireWriteLock });
@@ -235,7 +235,7 @@ class NodeView {
   /** Metrics of each worker at the last collection. */
   readonly #lastMetrics = new Map<number, readonly Metric[]>();
   /** Counts of workers that have ended, so that the sums never decrease. */
-  #ended: readonly Metric[] = [];
+  #endedCounts: readonly Metric[] = [];
 
   constructor(supervisor: () => Supervisor) {
     this.#supervisor = supervisor;
@@ -263,13 +263,13 @@ class NodeView {
       }),
     );
     const primaryMetrics = toPlainMetrics(readProcessMetrics(this.#ownProcess.readProcess()));
-    return mergeMetrics([...this.#lastMetrics.values(), this.#ended, primaryMetrics]);
+    return mergeMetrics([...this.#lastMetrics.values(), this.#endedCounts, primaryMetrics]);
   };
 
   onRemoved({ worker }: WorkerProcess): void {
     const last = this.#lastMetrics.get(worker);
     this.#lastMetrics.delete(worker);
-    if (last !== undefined) this.#ended = mergeMetrics([this.#ended, withoutGauges(last)]);
+    if (last !== undefined) this.#endedCounts = mergeMetrics([this.#endedCounts, withoutGauges(last)]);
   }
 }
 

@@ -1,13 +1,13 @@
 import { validate } from '@scalar/openapi-parser';
 import { expect, it } from 'vitest';
-import { apiOperations } from '#app/service/features.ts';
+import { listApiOperations } from '#app/service/features.ts';
 import { toOpenApi } from '../ops/openapi-document.ts';
 import { applicationOperations } from './openapi.ts';
 
 it('documents every method of the application endpoints in a valid OpenAPI document', async () => {
   const document = toOpenApi(applicationOperations, '1.2.3');
   expect((await validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>)).errors ?? []).toEqual([]);
-  expect(apiOperations({ aliases: { compat: [], msgapi: [] } })).toEqual(expect.arrayContaining([...applicationOperations]));
+  expect(listApiOperations({ aliases: { compat: [], msgapi: [] } })).toEqual(expect.arrayContaining([...applicationOperations]));
   const { paths } = document as { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> };
   const toldAt = (path: string) =>
     Object.entries(paths[path] ?? {}).map(([method, { responses }]) => [method, Object.keys(responses).join()]);

@@ -1,6 +1,6 @@
 import { validate } from '@scalar/openapi-parser';
 import { describe, expect, test } from 'vitest';
-import { apiOperations } from '#app/service/features.ts';
+import { listApiOperations } from '#app/service/features.ts';
 import { isApiVersion } from '#contract/api-version.ts';
 import { compatOperations } from '../chat-completions/openapi.ts';
 import { type ApiOperation, json } from '../http/openapi/operation.ts';
@@ -30,7 +30,7 @@ type OpenApiDocument = {
 
 /** OpenAPI document of a service without a configuration. */
 const fullDocument = JSON.parse(
-  JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }), '1.2.3')),
+  JSON.stringify(toOpenApi(listApiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }), '1.2.3')),
 ) as OpenApiDocument;
 
 function buildReference(name: string): object {
