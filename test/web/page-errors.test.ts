@@ -50,6 +50,15 @@ describe('a view of the page that cannot be loaded', () => {
     await page.locator('.markdown').getByText('1 2').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
+
+  it('shows the label of a form that cannot be loaded, and the form once it can', async () => {
+    const { page, sendMessage } = await fixture.open('demo');
+    await page.route(/\/schema-form-/, (route) => route.abort());
+    await sendMessage('Show me controls');
+    await page.locator('.controls .note', { hasText: 'Pick a color' }).waitFor();
+    await page.unroute(/\/schema-form-/);
+    await page.locator('.controls').getByRole('group', { name: 'Pick a color' }).getByRole('button').first().waitFor();
+  });
 });
 
 it('explains that an administrator can turn on a disabled view', async () => {

@@ -1,4 +1,5 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyView } from '../parts/lazy-view.tsx';
 
 interface FormulaProps {
   readonly text: string;
@@ -7,7 +8,7 @@ interface FormulaProps {
 
 const maxChars = 5000;
 /** Loaded once for all formulas, because each import would search the complete page for its style sheet. */
-const TypesetFormula = lazy(() => import('./typeset-formula.tsx').then(({ TypesetFormula: view }) => ({ default: view })));
+const TypesetFormula = lazyView(() => import('./typeset-formula.tsx').then(({ TypesetFormula: view }) => view));
 
 /** A formula. Its source is shown until it is rendered, and if rendering fails. */
 export function Formula({ text, isBlock }: FormulaProps) {

@@ -1,15 +1,15 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Control } from '#contract/chat/chunk.ts';
 import type { Question, UserMessage } from '../../conversation/conversation.ts';
 import { ChoiceButton } from '../../forms/choice-button.tsx';
-import { Guard } from '../../parts/lazy-view.tsx';
+import { Guard, lazyView } from '../../parts/lazy-view.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import './controls.css';
 import '../../forms/forms.css';
 
-const SchemaForm = lazy(() => import('../../forms/schema-form.tsx').then(({ SchemaForm: form }) => ({ default: form })));
+const SchemaForm = lazyView(() => import('../../forms/schema-form.tsx').then(({ SchemaForm: view }) => view));
 
 interface ControlListProps {
   readonly controls: readonly Control[];

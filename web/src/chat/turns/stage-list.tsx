@@ -1,15 +1,16 @@
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { StageDelta } from '#contract/chat/chunk.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { StageTime } from '../../conversation/conversation.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { saveFile, toFileName } from '../../parts/device-files.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
+import { lazyView } from '../../parts/lazy-view.tsx';
 import { useLanguage } from '../../strings/strings.tsx';
 import { withoutConsentPath } from '../consent/missing-consent.ts';
 import './stages.css';
 
-const Markdown = lazy(() => import('../../markdown/markdown.tsx').then(({ Markdown: view }) => ({ default: view })));
+const Markdown = lazyView(() => import('../../markdown/markdown.tsx').then(({ Markdown: view }) => view));
 
 interface StageListProps {
   readonly stages: readonly StageDelta[];
@@ -21,7 +22,7 @@ type StageState = 'running' | 'done' | 'failed' | 'broken';
 
 /** Steps of a reply: one line each while it runs, and one collapsed line afterward. */
 export function StageList({ stages, times, isRunning }: StageListProps) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const failed = stages.filter(({ status }) => status === 'failed').length;
   const isWorking = isRunning && stages.some(({ status }) => status == null);
   const isBroken = stages.some((stage) => getState(stage, isRunning) === 'broken');
@@ -33,7 +34,7 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
       startedAtMs: Math.min(...spans.map(({ startedAtMs }) => startedAtMs)),
       endedAtMs: Math.max(...spans.map(({ endedAtMs = Number.NaN }) => endedAtMs)),
     },
-    language,
+    locale,
   );
   return (
     <details
@@ -60,8 +61,9 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
 }
 
 function StageLine({ stage, stages, times, isRunning }: StageListProps & { readonly stage: StageDelta }) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const state = getState(stage, isRunning);
+  const seconds = toSeconds(times[stage.index], locale);
   const names: Record<StageState, string> = {
     running: strings.stageRunning,
     done: strings.stageDone,
@@ -81,7 +83,7 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
           <span className="stage-name">{stage.name || strings.unnamedStage}</span>
           <span className="soft small">
             {names[state]}
-            {toSeconds(times[stage.index], language) !== undefined && ` · ${toSeconds(times[stage.index], language)}`}
+            {seconds !== undefined && ` · ${seconds}`}
           </span>
           <Icon name="right" />
         </summary>
@@ -107,17 +109,21 @@ const maxChars = 8000;
 
 /** Text of a step. Shows only the start of a large text. Copying and downloading include all of it. */
 function StageText({ text, name }: { readonly text: string; readonly name: string }) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, locale } = useLanguage();
   if (text === '') return null;
   const isTruncated = text.length > maxChars;
   return (
     <>
       <Suspense fallback={null}>
-        {isTruncated ? <pre className="stage-cut">{text.slice(0, maxChars)}</pre> : <Markdown text={text} isGrowing={false} />}
+        {isTruncated ? (
+          <pre className="stage-truncated">{text.slice(0, maxChars)}</pre>
+        ) : (
+          <Markdown text={text} isGrowing={false} />
+        )}
       </Suspense>
       {isTruncated && (
         <p className="row small soft">
-          {strings.truncatedText(maxChars.toLocaleString(language), text.length.toLocaleString(language))}
+          {strings.truncatedText(maxChars.toLocaleString(locale), text.length.toLocaleString(locale))}
           <CopyButton text={() => text} />
           <IconButton
             icon="save"
@@ -140,9 +146,9 @@ function getState({ status }: StageDelta, isRunning: boolean): StageState {
   return isRunning ? 'running' : 'broken';
 }
 
-function toSeconds(time: StageTime | undefined, language: string): string | undefined {
+function toSeconds(time: StageTime | undefined, locale: string): string | undefined {
   if (time?.endedAtMs === undefined || !Number.isFinite(time.endedAtMs - time.startedAtMs)) return undefined;
   const seconds = (time.endedAtMs - time.startedAtMs) / 1000;
   if (seconds < 0.05) return undefined;
-  return `${seconds.toLocaleString(language, { maximumFractionDigits: seconds < 10 ? 1 : 0 })} s`;
+  return `${seconds.toLocaleString(locale, { maximumFractionDigits: seconds < 10 ? 1 : 0 })} s`;
 }
