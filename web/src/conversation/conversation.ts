@@ -145,6 +145,11 @@ export function listVersions(branches: readonly Turn[], visible: Turn): readonly
   return branches.filter((turn) => turn === visible || !continued.has(turn.id));
 }
 
+/** Returns the turns by ID, in the order of creation. */
+export function sortTurns(turns: readonly Turn[]): Conversation['turns'] {
+  return Object.fromEntries(turns.toSorted((left, right) => left.atMs - right.atMs).map((turn) => [turn.id, turn]));
+}
+
 /** Lists the visible turns in order. */
 export function listVisibleTurns(conversation: Conversation): readonly Turn[] {
   const lastByParent = new Map<string, Turn>();
@@ -226,11 +231,8 @@ export function isRunning(turn: Turn): turn is Reply {
  * service continues stay in progress.
  */
 export function withInterruptedReplies(conversation: Conversation, canResume = false): Conversation {
-  const runningReplies = Object.values(conversation.turns).filter(
-    (turn) => isRunning(turn) && !(canResume && turn.isRun === true),
-  );
-  return runningReplies.reduce<Conversation>(
-    (sum, turn) => withReply(sum, { ...(turn as Reply), state: 'interrupted' }),
-    conversation,
-  );
+  const interrupted = Object.values(conversation.turns)
+    .filter(isRunning)
+    .filter(({ isRun }) => !(canResume && isRun === true));
+  return interrupted.reduce((now, reply) => withReply(now, { ...reply, state: 'interrupted' }), conversation);
 }

@@ -1,5 +1,5 @@
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
-import type { Conversation, Turn } from './conversation.ts';
+import { type Conversation, sortTurns, type Turn } from './conversation.ts';
 import { getListAttributes } from './list-attributes.ts';
 import type { SyncMark } from './merge.ts';
 
@@ -85,6 +85,7 @@ export async function openDatabase(user: string): Promise<Database> {
   const database = await toPromise(opening);
   // Another tab that upgrades the database must not wait for this one.
   database.onversionchange = () => database.close();
+  const readStore = (name: keyof Stores): IDBObjectStore => database.transaction(name).objectStore(name);
   const runTransaction = (act: (stores: Stores) => void, commitsImmediately = false): Promise<void> => {
     const transaction = database.transaction(stores, 'readwrite');
     act(Object.fromEntries(stores.map((name) => [name, transaction.objectStore(name)])) as Stores);
@@ -95,14 +96,14 @@ export async function openDatabase(user: string): Promise<Database> {
     });
   };
   return {
-    listSummaries: () => toPromise<ConversationSummary[]>(database.transaction('heads').objectStore('heads').getAll()),
+    listSummaries: () => toPromise<ConversationSummary[]>(readStore('heads').getAll()),
     async readConversation(id) {
       const reading = database.transaction(['conversations', 'turns']);
       const [stored, turns] = await Promise.all([
         toPromise<Omit<Conversation, 'turns'> | undefined>(reading.objectStore('conversations').get(id)),
         toPromise<(Turn & { conversation?: string })[]>(reading.objectStore('turns').getAll(getTurnRange(id))),
       ]);
-      return stored && { ...stored, turns: toTurns(turns) };
+      return stored && { ...stored, turns: sortTurns(turns.map(({ conversation: _, ...turn }) => turn as Turn)) };
     },
     write: (conversation, before) =>
       runTransaction((all) => {
@@ -129,20 +130,17 @@ export async function openDatabase(user: string): Promise<Database> {
         deleteConversation(all, id);
         all.unsent.delete(id);
       }),
-    listStoredIds: async () =>
-      new Set(
-        await toPromise<string[]>(database.transaction('conversations').objectStore('conversations').getAllKeys() as IDBRequest),
-      ),
+    listStoredIds: async () => new Set(await toPromise(readStore('conversations').getAllKeys() as IDBRequest<string[]>)),
     resendAll: (id) =>
       runTransaction(({ marks, unsent }) => {
         marks.delete(id);
         unsent.put({ id, stamp: crypto.randomUUID() });
       }),
-    getMark: (id) => toPromise<SyncMark | undefined>(database.transaction('marks').objectStore('marks').get(id)),
+    getMark: (id) => toPromise<SyncMark | undefined>(readStore('marks').get(id)),
     putMark: (mark) => runTransaction(({ marks }) => marks.put(mark)),
     deleteMark: (id) => runTransaction(({ marks }) => marks.delete(id)),
-    listUnsent: () => toPromise<UnsentChange[]>(database.transaction('unsent').objectStore('unsent').getAll()),
-    findUnsent: (id) => toPromise<UnsentChange | undefined>(database.transaction('unsent').objectStore('unsent').get(id)),
+    listUnsent: () => toPromise<UnsentChange[]>(readStore('unsent').getAll()),
+    findUnsent: (id) => toPromise<UnsentChange | undefined>(readStore('unsent').get(id)),
     recordSent: ({ id, stamp }) =>
       runTransaction(({ unsent }) => {
         const reading = unsent.get(id);
@@ -188,12 +186,6 @@ function getTurnRange(conversation: string): IDBKeyRange {
   return IDBKeyRange.bound([conversation], [conversation, []]);
 }
 
-/** Returns the turns by ID, in the order of creation. */
-function toTurns(stored: readonly (Turn & { conversation?: string })[]): Conversation['turns'] {
-  const turns = stored.map(({ conversation: _, ...turn }) => turn as Turn).sort((left, right) => left.atMs - right.atMs);
-  return Object.fromEntries(turns.map((turn) => [turn.id, turn]));
-}
-
 /** Returns a database that stores nothing, for browsers that forbid storage and for chats that are not stored. */
 export function createMemoryDatabase(): Database {
   const noOp = async () => undefined;
@@ -217,9 +209,7 @@ export function createMemoryDatabase(): Database {
   };
 }
 
-function toPromise<Value>(request: IDBRequest): Promise<Value>;
-function toPromise(request: IDBOpenDBRequest): Promise<IDBDatabase>;
-function toPromise(request: IDBRequest): Promise<unknown> {
+function toPromise<Value>(request: IDBRequest<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);

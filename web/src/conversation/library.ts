@@ -1,4 +1,4 @@
-import { type Conversation, isRunning, type Reply, type Turn, withInterruptedReplies } from './conversation.ts';
+import { type Conversation, isRunning, type Reply, sortTurns, type Turn, withInterruptedReplies } from './conversation.ts';
 import { type ConversationSummary, type Database, toSummary } from './database.ts';
 import type { Search, SearchSources } from './deep-search.ts';
 import { getListAttributes, hasSameListAttributes, type ListAttributes, mergeListAttributes } from './list-attributes.ts';
@@ -346,9 +346,8 @@ export function findSummaries(summaries: readonly ConversationSummary[], query: 
 
 /** Adds the turns of an imported chat that the local chat lacks. */
 function mergeTurns(local: Conversation, imported: Conversation): Conversation {
-  const all = Object.values({ ...imported.turns, ...local.turns }).sort((left, right) => left.atMs - right.atMs);
   const updatedAtMs = Math.max(local.updatedAtMs, imported.updatedAtMs);
-  return { ...local, updatedAtMs, turns: Object.fromEntries(all.map((turn) => [turn.id, turn])) };
+  return { ...local, updatedAtMs, turns: sortTurns(Object.values({ ...imported.turns, ...local.turns })) };
 }
 
 /**

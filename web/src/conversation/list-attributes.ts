@@ -14,18 +14,21 @@ export function getListAttributes({
 }
 
 export function hasSameListAttributes(left: ListAttributes, right: ListAttributes): boolean {
-  return JSON.stringify(getListAttributes(left)) === JSON.stringify(getListAttributes(right));
+  return isSame(getListAttributes(left), getListAttributes(right));
+}
+
+/** Whether two JSON values are equal and have their fields in the same order. */
+export function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
 }
 
 /** Merges remote changes since the common `base`. Local changes take precedence. */
 export function mergeListAttributes(local: Conversation, remote: ListAttributes, base: ListAttributes | undefined): Conversation {
   if (base === undefined) return local;
-  const [localEntries, remoteEntries, baseEntries] = [local, remote, base].map((item) => Object.entries(getListAttributes(item)));
-  const changedRemotely = remoteEntries?.filter(([, value], index) => {
-    const baseValue = JSON.stringify(baseEntries?.[index]?.[1]);
-    return JSON.stringify(localEntries?.[index]?.[1]) === baseValue && JSON.stringify(value) !== baseValue;
+  const [localValues, baseValues] = [getListAttributes(local), getListAttributes(base)];
+  const changes = Object.entries(getListAttributes(remote)).filter(([key, value]) => {
+    const name = key as keyof ListAttributes;
+    return isSame(localValues[name], baseValues[name]) && !isSame(value, baseValues[name]);
   });
-  return changedRemotely === undefined || changedRemotely.length === 0
-    ? local
-    : { ...local, ...Object.fromEntries(changedRemotely) };
+  return changes.length === 0 ? local : { ...local, ...Object.fromEntries(changes) };
 }

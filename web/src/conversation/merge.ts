@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
-import { type Conversation, isRunning, type Turn } from './conversation.ts';
-import { getListAttributes, type ListAttributes } from './list-attributes.ts';
+import { type Conversation, isRunning, sortTurns, type Turn } from './conversation.ts';
+import { getListAttributes, isSame, type ListAttributes } from './list-attributes.ts';
 
 /** The state of a chat at the service, as known to this browser. */
 export interface SyncMark {
@@ -77,14 +77,12 @@ export function fromChat(chat: JsonObject): Conversation {
   } = chat;
   const parsedTurns = (turns as readonly Turn[]).map(withFields);
   return {
-    ...{
-      id,
-      ...getListAttributes({ title, pinned, archived, tags } as ListAttributes),
-      deployment,
-      updatedAtMs,
-      createdAtMs: createdAtMs ?? updatedAtMs,
-      shown,
-    },
+    id,
+    ...getListAttributes({ title, pinned, archived, tags } as ListAttributes),
+    deployment,
+    updatedAtMs,
+    createdAtMs: createdAtMs ?? updatedAtMs,
+    shown,
     ...(settings !== undefined && { settings }),
     ...(ratings !== undefined && { ratings }),
     turns: Object.fromEntries(parsedTurns.map((turn) => [turn.id, turn])),
@@ -103,21 +101,12 @@ export function mergeConversations(local: Conversation, remote: Conversation, ma
     const isLost = existing?.kind === 'reply' && existing.isLost === true;
     if (existing === undefined || isRunning(existing) || isLost) all[turn.id] = turn;
   }
-  const turns = Object.fromEntries(
-    Object.values(all)
-      .sort((left, right) => left.atMs - right.atMs)
-      .map((turn) => [turn.id, turn]),
-  );
   const isShownChanged = base !== undefined && !isSame(local.shown, base.shown);
   return {
     ...(fields as unknown as SharedFields),
     id: local.id,
     updatedAtMs: Math.max(local.updatedAtMs, remote.updatedAtMs),
-    turns,
+    turns: sortTurns(Object.values(all)),
     shown: isShownChanged ? { ...remote.shown, ...local.shown } : remote.shown,
   };
-}
-
-function isSame(left: unknown, right: unknown): boolean {
-  return JSON.stringify(left) === JSON.stringify(right);
 }

@@ -30,9 +30,9 @@ export async function nameConversation({ library, service, model }: NamingOption
 /** Returns the only question and its answer, if the user has not set a title. */
 function findFirstTurns({ title, turns }: Conversation): { question: Question; reply: Reply } | undefined {
   const all = Object.values(turns);
-  const [question, another] = all.filter((turn) => turn.kind === 'question');
-  const [reply, second] = all.filter((turn) => turn.kind === 'reply' && turn.state === 'done');
-  if (question?.kind !== 'question' || reply?.kind !== 'reply' || another !== undefined || second !== undefined) return undefined;
+  const [question, ...otherQuestions] = all.filter((turn) => turn.kind === 'question');
+  const [reply, ...otherReplies] = all.filter((turn) => turn.kind === 'reply').filter(({ state }) => state === 'done');
+  if (question === undefined || reply === undefined || otherQuestions.length + otherReplies.length > 0) return undefined;
   return title === toChatTitle(question) && question.text.trim() !== '' ? { question, reply } : undefined;
 }
 

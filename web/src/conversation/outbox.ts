@@ -29,7 +29,8 @@ const noMessages: readonly QueuedMessage[] = [];
 /** Messages that wait for an answer. Each is sent when the previous answer has ended well. */
 export class Outbox {
   readonly #options: Omit<OutboxOptions, 'storage'>;
-  readonly #waiting = new Map<string, readonly QueuedMessage[]>();
+  /** By ID of the chat. */
+  readonly #queues = new Map<string, readonly QueuedMessage[]>();
   /** IDs of messages that are sent as soon as the answer being stopped has ended. */
   readonly #urgent = new Set<string>();
   readonly #listeners = new Set<() => void>();
@@ -42,7 +43,7 @@ export class Outbox {
     storage?.onChange((conversationId) => {
       const heldById = new Map(this.getMessages(conversationId).map(({ id, isHeld }) => [id, isHeld]));
       const now = parseMessages(storage.readQueue(conversationId));
-      this.#waiting.set(
+      this.#queues.set(
         conversationId,
         now.map((message) => ({ ...message, isHeld: heldById.get(message.id) ?? true })),
       );
@@ -57,10 +58,10 @@ export class Outbox {
 
   /** Queued messages of a chat, the next first. */
   getMessages(conversationId: string): readonly QueuedMessage[] {
-    const loaded = this.#waiting.get(conversationId);
+    const loaded = this.#queues.get(conversationId);
     if (loaded !== undefined) return loaded;
     const stored = parseMessages(this.#storage?.readQueue(conversationId) ?? '');
-    this.#waiting.set(conversationId, stored);
+    this.#queues.set(conversationId, stored);
     return stored;
   }
 
@@ -87,36 +88,37 @@ export class Outbox {
     replyRunner.stopIn(conversationId);
   }
 
+  /** Stops storing messages, so that a queue that is deleted at the sign-out is not stored again. */
   close(): void {
     this.#storage = undefined;
   }
 
   #sendNext(conversationId: string, reply: Reply): void {
-    const waiting = this.getMessages(conversationId);
-    if (waiting.length === 0 || this.#options.replyRunner.isAnswering(conversationId)) return;
-    const urgent = waiting.find(({ id }) => this.#urgent.has(id));
-    const next = urgent ?? (hasEndedWell(reply) ? waiting.find(({ isHeld }) => !isHeld) : undefined);
+    const queue = this.getMessages(conversationId);
+    if (queue.length === 0 || this.#options.replyRunner.isAnswering(conversationId)) return;
+    const urgent = queue.find(({ id }) => this.#urgent.has(id));
+    const next = urgent ?? (hasEndedWell(reply) ? queue.find(({ isHeld }) => !isHeld) : undefined);
     if (next !== undefined) return this.#send(conversationId, next.id);
     this.#set(
       conversationId,
-      waiting.map((message) => ({ ...message, isHeld: true })),
+      queue.map((message) => ({ ...message, isHeld: true })),
     );
   }
 
   #send(conversationId: string, id: string): void {
     const { library, replyRunner } = this.#options;
-    const waiting = this.getMessages(conversationId).find((message) => message.id === id);
+    const message = this.getMessages(conversationId).find((candidate) => candidate.id === id);
     const conversation = library.find(conversationId);
     this.#urgent.delete(id);
     this.remove(conversationId, id);
-    if (waiting === undefined || conversation === undefined) return;
-    const { id: _, isHeld, ...content } = waiting;
+    if (message === undefined || conversation === undefined) return;
+    const { id: _, isHeld, ...content } = message;
     void replyRunner.sendQuestion(conversationId, { parent: listVisibleTurns(conversation).at(-1)?.id ?? '', ...content });
   }
 
-  #set(conversationId: string, waiting: readonly QueuedMessage[]): void {
-    this.#waiting.set(conversationId, waiting.length === 0 ? noMessages : waiting);
-    this.#storage?.write(conversationId, waiting.length === 0 ? '' : JSON.stringify(waiting));
+  #set(conversationId: string, queue: readonly QueuedMessage[]): void {
+    this.#queues.set(conversationId, queue.length === 0 ? noMessages : queue);
+    this.#storage?.write(conversationId, queue.length === 0 ? '' : JSON.stringify(queue));
     for (const listener of this.#listeners) listener();
   }
 }
