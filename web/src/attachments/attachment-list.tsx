@@ -18,7 +18,7 @@ export function AttachmentList({ attachments, isSent = false }: AttachmentListPr
     <ul className="attachments" aria-label={strings.attachments}>
       {attachments.map((attachment, index) => (
         <li key={attachment.index ?? `at ${index}`}>
-          <Guard fallback={<p className="note">{strings.brokenAttachment}</p>} pending={<div className="part-coming" />}>
+          <Guard fallback={<p className="note">{strings.brokenAttachment}</p>} pending={<div className="part-pending" />}>
             <AttachmentCard {...{ attachment, isSent }} />
           </Guard>
         </li>

@@ -10,6 +10,7 @@ import { DialogButton } from '../palette/dialog-button.tsx';
 import { formatKeys } from '../palette/keys.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
+import { Menu } from '../parts/menu.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
 import { OperatorNotice } from '../parts/operator-brand.tsx';
 import { type Deployment, getReadableName } from '../service/deployments.ts';
@@ -24,7 +25,6 @@ import { focusMessage } from './focus-message.ts';
 import { StartView } from './start-view.tsx';
 import { useAnnouncements } from './use-announcements.ts';
 import './deployments/picker.css';
-import { Menu } from '../parts/menu.tsx';
 
 const importThread = () => import('./turns/thread.tsx');
 const preloadThread = (): void => void importThread().catch(() => undefined);
@@ -136,7 +136,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
         {conversation === undefined && (
           <p className="composer-hint soft small">{strings.composerHint(formatKeys('Mod K').join(' '))}</p>
         )}
-        {turns.findLast((turn) => turn.kind === 'reply' && turn.usage !== undefined) !== undefined && (
+        {turns.some((turn) => turn.kind === 'reply' && turn.usage !== undefined) && (
           <Guard fallback={null}>
             <ChatUsage {...{ conversation, turns, deployment }} />
           </Guard>

@@ -12,7 +12,7 @@ interface PendingUpload {
   readonly id: string;
   readonly name: string;
   /** Fraction from 0 to 1. */
-  readonly share: number;
+  readonly progress: number;
   readonly error?: ErrorDetails;
 }
 
@@ -56,7 +56,7 @@ export function useFileUploads({ files, toPath, mayReplace, onStored }: UploadOp
     try {
       if (signal.aborted) return;
       if (mayReplace === undefined || !(await files.has(path)) || (await mayReplace(file.name)))
-        onStored(file.name, await files.store(path, file, { onProgress: (share) => change({ share }), signal }));
+        onStored(file.name, await files.store(path, file, { onProgress: (progress) => change({ progress }), signal }));
       remove(id);
     } catch (error) {
       change({ error: toErrorDetails(error) });
@@ -67,7 +67,7 @@ export function useFileUploads({ files, toPath, mayReplace, onStored }: UploadOp
       const id = crypto.randomUUID();
       const controller = new AbortController();
       running.current.set(id, controller);
-      setUploads((now) => [...now, { id, name: file.name, share: 0 }]);
+      setUploads((now) => [...now, { id, name: file.name, progress: 0 }]);
       last.current = last.current.then(() => store(id, file, controller.signal));
     }
   };
@@ -81,13 +81,13 @@ export function UploadList({ uploads, remove }: Pick<FileUploads, 'uploads' | 'r
   if (uploads.length === 0) return null;
   return (
     <ul className="storing" aria-label={filesStrings.uploads}>
-      {uploads.map(({ id, name, share, error }) => (
+      {uploads.map(({ id, name, progress, error }) => (
         <li key={id} className={error === undefined ? undefined : 'trouble'}>
           <Icon name={error === undefined ? 'file' : 'alert'} />
           <span className="storing-name">
             {error === undefined ? name : strings.uploadFailed(name, describeError(error, strings))}
           </span>
-          {error === undefined && <progress value={share} aria-label={strings.uploading(name, Math.round(share * 100))} />}
+          {error === undefined && <progress value={progress} aria-label={strings.uploading(name, Math.round(progress * 100))} />}
           <IconButton
             icon="close"
             label={error === undefined ? filesStrings.stop(name) : filesStrings.dismiss(name)}

@@ -185,7 +185,7 @@ const initialRows = 100;
 
 /** Shows the first rows of a long table, and more on demand. */
 function Table({ token: { header, rows, align } }: { readonly token: Tokens.Table }) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const [showsAll, setShowsAll] = useState(false);
   const visibleRows = showsAll ? rows : rows.slice(0, initialRows);
   const hidden = rows.length - visibleRows.length;
@@ -214,7 +214,7 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
       </div>
       {hidden > 0 && (
         <TextButton className="button slim" onClick={() => setShowsAll(true)}>
-          {strings.showMoreRows(hidden, language)}
+          {strings.showMoreRows(hidden, locale)}
         </TextButton>
       )}
     </>

@@ -18,20 +18,22 @@ const fastMs = 42;
 /** Two frames that take more than this are slow, so the number of characters decreases. */
 const slowMs = 60;
 
+/** Parses a complete text. */
+type Lex = typeof toBlocks;
+
 /**
  * Parser for a text that grows at its end. Parses only unsettled blocks again. Settled blocks keep their identity, so that React
  * does not render them again.
  */
 export class GrowingBlocks {
-  readonly #lex: typeof toBlocks;
+  readonly #lex: Lex;
   #text = '';
   #settled: readonly Token[] = [];
   #settledChars = 0;
   /** First unsettled block, as last parsed. */
   #first: Token | undefined;
 
-  /** `lex` parses a complete text. */
-  constructor(lex: typeof toBlocks = toBlocks) {
+  constructor(lex: Lex = toBlocks) {
     this.#lex = lex;
   }
 
@@ -60,8 +62,6 @@ export class GrowingBlocks {
     this.#first = undefined;
   }
 }
-
-type Lex = (text: string) => readonly Token[];
 
 /**
  * Parses `text`, which starts with a known block that has grown. Parses only the end of a long table, list, or code block. Returns

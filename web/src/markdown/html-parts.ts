@@ -42,8 +42,7 @@ export interface FootnoteToken {
 
 const inlineTags = ['b', 'em', 'i', 'kbd', 'mark', 's', 'small', 'strong', 'sub', 'sup', 'u'] as const;
 type InlineTag = (typeof inlineTags)[number];
-const alertKinds = ['note', 'tip', 'important', 'warning', 'caution'] as const;
-type AlertKind = (typeof alertKinds)[number];
+type AlertKind = 'note' | 'tip' | 'important' | 'warning' | 'caution';
 
 /** Longer sections are shown as their source, because an unclosed section is parsed again with each addition. */
 const maxDetailsChars = 20_000;

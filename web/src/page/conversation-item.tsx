@@ -73,7 +73,7 @@ export function ConversationItem({ summary, query, excerpt }: ConversationItemPr
       </a>
       {status !== 'idle' && (
         <span
-          className={`head-standing ${status}`}
+          className={`head-status ${status}`}
           role="img"
           aria-label={status === 'answering' ? strings.answering : strings.answeredUnseen}
         />

@@ -29,7 +29,7 @@ export const ConversationList = memo(function ConversationListView({
   empty,
   todayMs,
 }: ConversationListProps) {
-  const { locale: language, strings } = useLanguage();
+  const { strings, locale } = useLanguage();
   const [limit, setLimit] = useState(pageSize);
   const end = useRef<HTMLDivElement>(null);
   const hasMore = summaries.length > limit;
@@ -47,7 +47,7 @@ export const ConversationList = memo(function ConversationListView({
     ...{ pinned: strings.pinned, today: strings.today, yesterday: strings.yesterday },
     ...{ week: strings.lastWeek, month: strings.lastMonth, archived: strings.archived },
   };
-  const month = new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric' });
+  const month = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric' });
   const getName = ({ name }: SummaryGroup): string => (typeof name === 'number' ? month.format(name) : names[name]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the arrows act on the links inside, whose keys arrive here
@@ -87,9 +87,9 @@ interface SummaryGroup {
 /** Groups chats: pinned ones, then by day and month, the latest first, and archived ones last. */
 export function groupSummaries(summaries: readonly ConversationSummary[], nowMs: number): readonly SummaryGroup[] {
   const getGroup = createGrouper(nowMs);
-  const groups = Map.groupBy(summaries, (head) => {
-    if (head.archived === true) return 'archived';
-    return head.pinned === true ? 'pinned' : getGroup(head.updatedAtMs);
+  const groups = Map.groupBy(summaries, ({ archived, pinned, updatedAtMs }) => {
+    if (archived === true) return 'archived';
+    return pinned === true ? 'pinned' : getGroup(updatedAtMs);
   });
   const ranks = new Map<GroupName, number>([
     ['pinned', 0],

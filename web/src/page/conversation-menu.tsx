@@ -57,7 +57,7 @@ function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) 
     const message = archived ? strings.isBackFromArchive(title) : strings.isArchived(title);
     offerUndo({ message, undo: () => void updateAttributes({ archived, pinned }) });
   };
-  const choices: readonly [string, () => void][] = [
+  const choices: readonly (readonly [name: string, act: () => void])[] = [
     [strings.rename, () => onSelect('rename')],
     ...(archived ? [] : [[pinned ? strings.unpin : strings.pin, () => void updateAttributes({ pinned: !pinned })] as const]),
     [strings.projects, () => onSelect('projects')],
@@ -66,7 +66,7 @@ function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) 
     [strings.exportAs('Markdown'), () => void saveExport(library.readFull(summary.id), 'markdown')],
     [archived ? strings.unarchive : strings.archive, () => void toggleArchived()],
     [strings.deleteThis, () => onSelect('delete')],
-  ] as [string, () => void][];
+  ];
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys go from one of the buttons inside to the next
     <div

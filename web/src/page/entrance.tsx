@@ -35,7 +35,7 @@ export function Entrance() {
   const [{ loadFirst, linkedKey: firstLinked }] = useState(findFirstVisitor);
   /** Key from the link, until it is used or declined. */
   const [linkedKey, setLinkedKey] = useState(firstLinked);
-  const [isTrying, setIsTrying] = useState(true);
+  const [isSigningIn, setIsSigningIn] = useState(true);
   /** Whether the stored sign-in, or the key of a link, is being tried. */
   const [isRestoring, setIsRestoring] = useState(true);
   const [isReadingOffline, setIsReadingOffline] = useState(false);
@@ -49,11 +49,11 @@ export function Entrance() {
   }, []);
   const isEnded = useActiveSession(active, endSession);
   useOfflineShell(active !== undefined);
-  useTypeface(!isTrying);
+  useTypeface(!isSigningIn);
 
   const signIn = useCallback(
     async (pendingVisitor: Promise<Visitor | undefined>) => {
-      setIsTrying(true);
+      setIsSigningIn(true);
       setFailure(undefined);
       const result = await pendingVisitor
         .then((visitor) => visitor && signInVisitor(visitor, strings))
@@ -64,7 +64,7 @@ export function Entrance() {
         // Only an ended session may be replaced without a question.
         if (result.isRejected !== true) setLinkedKey(undefined);
       } else setActive(result);
-      setIsTrying(false);
+      setIsSigningIn(false);
       setIsRestoring(false);
     },
     [strings],
@@ -90,11 +90,11 @@ export function Entrance() {
   );
 
   useEffect(() => {
-    if (linkedKey === undefined || active !== undefined || isTrying) return;
+    if (linkedKey === undefined || active !== undefined || isSigningIn) return;
     // A reload while the service is unreachable must not lose the key.
     storeKey(linkedKey);
     signInWithLinkedKey(linkedKey);
-  }, [linkedKey, active, isTrying, signInWithLinkedKey]);
+  }, [linkedKey, active, isSigningIn, signInWithLinkedKey]);
 
   const signOut = useCallback(() => {
     const provider = active?.visitor.provider;
@@ -118,7 +118,7 @@ export function Entrance() {
     return (
       <Guard fallback={<MissingPart />} pending={<main className="sign-in" aria-busy="true" />}>
         <SignIn
-          {...{ isTrying, failure, providerSignOut, onKey }}
+          {...{ isSigningIn, failure, providerSignOut, onKey }}
           onShared={isSignedOut ? undefined : (shared) => void signIn(toVisitor(shared))}
           onFailure={setFailure}
           onReadOffline={() => setIsReadingOffline(true)}

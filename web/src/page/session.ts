@@ -86,21 +86,19 @@ export async function openSession(service: Service, knownUser: string | undefine
   }
   const outbox = new Outbox({ library, replyRunner, storage: createOutboxStorage(user) });
   return {
-    ...{
-      service,
-      library,
-      replyRunner,
-      outbox,
-      deployments,
-      user,
-      sharesChats,
-      storesFiles,
-      hasAddons,
-      roles,
-      isAdmin,
-      canAudit,
-      isStorageUnavailable: database === undefined,
-    },
+    service,
+    library,
+    replyRunner,
+    outbox,
+    deployments,
+    user,
+    sharesChats,
+    storesFiles,
+    hasAddons,
+    roles,
+    isAdmin,
+    canAudit,
+    isStorageUnavailable: database === undefined,
     ...(canName && { titleModel: String(titleModel) }),
     close() {
       library.close();

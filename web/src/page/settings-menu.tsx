@@ -1,6 +1,7 @@
 import { type MouseEvent, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { hasAppDrafts } from '../chat/composer/drafts.ts';
+import type { Command } from '../palette/command-registry.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
@@ -58,19 +59,24 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const names: Record<Appearance, string> = { system: strings.followSystem, light: strings.light, dark: strings.dark };
   useCommands(() => [
     { id: 'settings', title: strings.settings, kind: 'action', icon: 'gear', run: open },
-    ...appearances.map((mode) => ({
-      ...({ id: `appearance ${mode}`, title: `${strings.appearance}: ${names[mode]}`, kind: 'action', icon: 'gear' } as const),
-      run: () => setAppearance(mode),
-    })),
-    ...languages.map((option) => ({
-      ...({
+    ...appearances.map(
+      (mode): Command => ({
+        id: `appearance ${mode}`,
+        title: `${strings.appearance}: ${names[mode]}`,
+        kind: 'action',
+        icon: 'gear',
+        run: () => setAppearance(mode),
+      }),
+    ),
+    ...languages.map(
+      (option): Command => ({
         id: `language ${option}`,
         title: `${strings.language}: ${getLanguageName(option)}`,
         kind: 'action',
         icon: 'speech',
-      } as const),
-      run: () => setLanguage(option),
-    })),
+        run: () => setLanguage(option),
+      }),
+    ),
     { id: 'delete all', title: strings.deleteAll, kind: 'action', icon: 'trash', run: () => void removeAll() },
     { id: 'sign out', title: strings.signOut, kind: 'action', icon: 'leave', run: () => void askToSignOut() },
   ]);

@@ -64,7 +64,7 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSear
       setFilter('all');
     },
   });
-  useModalPanel({ panel, isOpen: isMenuOpen, close: closeMenu, fallbackSelector: '.page-header button' });
+  useModalPanel(panel, isMenuOpen, closeMenu);
   return (
     <>
       {isMenuOpen && (
@@ -164,22 +164,22 @@ function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
   const strings = useStrings();
   const summaries = useSummaries();
   const tags = useProjectNames(checkDelayMs);
-  const isArchive = summaries.some(({ archived }) => archived === true);
-  const isStale = typeof filter === 'object' ? !tags.includes(filter.tag) : filter === 'archived' && !isArchive;
+  const hasArchived = summaries.some(({ archived }) => archived === true);
+  const isStale = typeof filter === 'object' ? !tags.includes(filter.tag) : filter === 'archived' && !hasArchived;
   useEffect(() => {
     if (isStale) onSelect('all');
   }, [isStale, onSelect]);
   const options: readonly (readonly [string, ConversationFilter])[] = [
     [strings.allChats, 'all'],
     ...tags.map((tag) => [tag, { tag }] as const),
-    ...(isArchive ? [[strings.archived, 'archived'] as const] : []),
+    ...(hasArchived ? [[strings.archived, 'archived'] as const] : []),
   ];
   const isSelected = (option: ConversationFilter): boolean =>
     typeof option === 'object' && typeof filter === 'object' ? option.tag === filter.tag : option === filter;
   return (
     <>
       {options.length > 1 && (
-        <div {...{ className: 'shelves', role: 'group', 'aria-label': strings.showOnly }}>
+        <div {...{ className: 'filters', role: 'group', 'aria-label': strings.showOnly }}>
           {options.map(([name, option]) => (
             <button
               key={typeof option === 'object' ? `tag ${name}` : option}
@@ -264,16 +264,11 @@ function useHasBackground(): boolean {
   return hasResponses || route.at === 'background';
 }
 
-interface ModalPanel {
-  readonly panel: RefObject<HTMLElement | null>;
-  readonly isOpen: boolean;
-  readonly close: () => void;
-  /** Focus target if the previously focused element no longer exists. */
-  readonly fallbackSelector: string;
-}
-
-/** While a panel is open, other elements cannot be reached. Escape closes it and restores the focus. */
-function useModalPanel({ panel, isOpen, close, fallbackSelector }: ModalPanel): void {
+/**
+ * While a panel is open, other elements cannot be reached. Escape closes it. Restores the focus, or moves it to the page header if
+ * the previously focused element no longer exists.
+ */
+function useModalPanel(panel: RefObject<HTMLElement | null>, isOpen: boolean, close: () => void): void {
   const onKeyDown = useEffectEvent(({ key }: KeyboardEvent) => {
     if (key === 'Escape' && document.querySelector('dialog[open]') === null) close();
   });
@@ -290,9 +285,9 @@ function useModalPanel({ panel, isOpen, close, fallbackSelector }: ModalPanel): 
       document.removeEventListener('keydown', onDocumentKeyDown);
       for (const outside of outsideElements) outside.inert = false;
       const canRestore = previousFocus instanceof HTMLElement && previousFocus !== document.body && previousFocus.isConnected;
-      (canRestore ? previousFocus : document.querySelector<HTMLElement>(fallbackSelector))?.focus();
+      (canRestore ? previousFocus : document.querySelector<HTMLElement>('.page-header button'))?.focus();
     };
-  }, [panel, isOpen, fallbackSelector]);
+  }, [panel, isOpen]);
 }
 
 /** Lists all elements outside the panel, except for the backdrop that closes it, and dialogs that open above it. */

@@ -28,7 +28,7 @@ export interface SignInFailure {
 interface SignInProps {
   /** Called with the sign-in of another tab. Undefined after the user signed out, because other tabs may have other users. */
   readonly onShared: ((shared: SharedSignIn) => void) | undefined;
-  readonly isTrying: boolean;
+  readonly isSigningIn: boolean;
   readonly failure: SignInFailure | undefined;
   readonly onFailure: (failure: SignInFailure | undefined) => void;
   /** `isPersistent`: the browser stores the key until the user signs out. */
@@ -40,9 +40,9 @@ interface SignInProps {
 }
 
 /** Sign-in options: the configured identity providers, and a key. */
-export function SignIn({ isTrying, failure, onFailure, onKey, onShared, providerSignOut, onReadOffline }: SignInProps) {
+export function SignIn({ isSigningIn, failure, onFailure, onKey, onShared, providerSignOut, onReadOffline }: SignInProps) {
   const signInStrings = useSignInStrings();
-  useSharedSignIn(onShared, isTrying);
+  useSharedSignIn(onShared, isSigningIn);
   const [{ name }] = useState(readBrand);
   const { options, isUnreachable } = useSignInOptions();
   const [isPersistent, setIsPersistent] = useState(false);
@@ -78,7 +78,7 @@ export function SignIn({ isTrying, failure, onFailure, onKey, onShared, provider
         {hasProviders && keepSignedIn}
         {hasProviders && <ProviderButtons {...{ providers, isPersistent, onProblem: onFailure }} />}
         {options !== undefined && (
-          <KeyForm {...{ isTrying, failure, isPrimary: !hasProviders }} onKey={enter}>
+          <KeyForm {...{ isSigningIn, failure, isPrimary: !hasProviders }} onKey={enter}>
             {!hasProviders && keepSignedIn}
           </KeyForm>
         )}
@@ -93,10 +93,10 @@ export function SignIn({ isTrying, failure, onFailure, onKey, onShared, provider
 }
 
 /** Waits for a sign-in in another tab, which may only have been reloading when this one opened. */
-function useSharedSignIn(onShared: SignInProps['onShared'], isTrying: boolean): void {
-  const isBusy = useRef(isTrying);
+function useSharedSignIn(onShared: SignInProps['onShared'], isSigningIn: boolean): void {
+  const isBusy = useRef(isSigningIn);
   useEffect(() => {
-    isBusy.current = isTrying;
+    isBusy.current = isSigningIn;
   });
   const onAnswer = useEffectEvent((shared: SharedSignIn) => {
     // Several tabs can answer before this view is rendered again.
@@ -118,14 +118,14 @@ function Alert({ failure }: { readonly failure: SignInFailure | undefined }) {
   );
 }
 
-interface KeyFormProps extends Pick<SignInProps, 'isTrying' | 'failure'> {
+interface KeyFormProps extends Pick<SignInProps, 'isSigningIn' | 'failure'> {
   readonly onKey: (key: string) => void;
   readonly isPrimary: boolean;
   /** Shown above the button. */
   readonly children: ReactNode;
 }
 
-function KeyForm({ isTrying, onKey, failure, isPrimary, children }: KeyFormProps) {
+function KeyForm({ isSigningIn, onKey, failure, isPrimary, children }: KeyFormProps) {
   const strings = useStrings();
   const signInStrings = useSignInStrings();
   const [inputId, hintId] = [useId(), useId()];
@@ -147,8 +147,8 @@ function KeyForm({ isTrying, onKey, failure, isPrimary, children }: KeyFormProps
       />
       <Alert failure={failure?.isKeyFailure ? failure : undefined} />
       {children}
-      <button type="submit" className={isPrimary ? 'button primary' : 'button'} disabled={isTrying}>
-        {isTrying ? signInStrings.signingIn : strings.signIn}
+      <button type="submit" className={isPrimary ? 'button primary' : 'button'} disabled={isSigningIn}>
+        {isSigningIn ? signInStrings.signingIn : strings.signIn}
       </button>
     </form>
   );

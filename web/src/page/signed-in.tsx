@@ -27,7 +27,7 @@ const OperationsPage = lazyView(() => import('../operations/operations-page.tsx'
 const AdministrationPage = lazyView(() =>
   import('../administration/administration-page.tsx').then(({ AdministrationPage: view }) => view),
 );
-const checkIntervalMs = 300_000;
+const versionCheckIntervalMs = 300_000;
 
 interface SignedInProps {
   readonly session: Session;
@@ -46,7 +46,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
   const [commands] = useState(() => new CommandRegistry());
   const [paletteOpenCount, setPaletteOpenCount] = useState(0);
   const [chatSearch, setChatSearch] = useState<ChatSearch>();
-  const { offerUndo, note } = useUndo();
+  const { offerUndo, note: undoNote } = useUndo();
   const searchChats = (text: string): void => {
     openMenu();
     setChatSearch({ text });
@@ -102,11 +102,11 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
   );
   return (
     <PageContext value={page}>
-      <button type="button" className="skip" onClick={focusMessage}>
+      <button type="button" className="skip" onClick={() => document.getElementById('message')?.focus()}>
         {strings.skipToMessage}
       </button>
       <VersionNote />
-      {note}
+      {undoNote}
       <OfflineNote />
       <AnswerNotifications />
       <div className={isCollapsed ? 'page collapsed' : 'page'}>
@@ -159,10 +159,6 @@ function renderLazyContent(route: Route, canAudit: boolean, openMenu: () => void
   return undefined;
 }
 
-function focusMessage(): void {
-  document.getElementById('message')?.focus();
-}
-
 /** A note about a new version of the page. It is never reloaded automatically, and not while an answer is in progress. */
 function VersionNote() {
   const strings = useStrings();
@@ -195,7 +191,7 @@ function useNewVersion(): boolean {
     const check = (): void => {
       if (!document.hidden && navigator.onLine) void isNewVersionServed().then((isOutdated) => isOutdated && setIsNew(true));
     };
-    const timer = setInterval(check, checkIntervalMs);
+    const timer = setInterval(check, versionCheckIntervalMs);
     document.addEventListener('visibilitychange', check);
     return () => {
       clearInterval(timer);

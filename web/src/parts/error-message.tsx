@@ -6,14 +6,14 @@ import { CopyButton } from './copy-button.tsx';
 
 /** An error and a suggested action. Renders nothing without an error. */
 export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefined }) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, locale } = useLanguage();
   if (error === undefined) return null;
   const description = describeError(error, strings);
   const hasResponse = error.code !== 'connection_lost';
   return (
     <div className="trouble" role="alert">
       <p>
-        {description} {hasResponse && suggestAction(error, { strings, language })}
+        {description} {hasResponse && suggestAction(error, { strings, language: locale })}
       </p>
       {hasResponse && description !== error.message && <ErrorSupport error={error} />}
     </div>

@@ -112,10 +112,10 @@ interface LazyDialogProps {
 
 /** An error boundary for a dialog that is loaded on demand. It shows that a dialog is missing. */
 export function LazyDialog({ onClose, children }: LazyDialogProps) {
-  return <Guard fallback={<MissingDialog close={onClose} />}>{children}</Guard>;
+  return <Guard fallback={<MissingDialog onClose={onClose} />}>{children}</Guard>;
 }
 
-function MissingDialog({ close: onClose }: { readonly close: () => void }) {
+function MissingDialog({ onClose }: Pick<LazyDialogProps, 'onClose'>) {
   const strings = useStrings();
   const { dialog, closeDialog } = useModalDialog(onClose);
   const title = useId();

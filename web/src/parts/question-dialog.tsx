@@ -43,7 +43,7 @@ export function QuestionDialog({ question, confirmLabel, onConfirm, cancelLabel,
   );
 }
 
-interface Question {
+interface PendingQuestion {
   readonly question: string;
   /** Label of the confirm button. */
   readonly confirmLabel: string;
@@ -55,7 +55,7 @@ export function useConfirmation(): {
   readonly askConfirmation: (question: string, confirmLabel: string) => Promise<boolean>;
   readonly dialog: ReactNode;
 } {
-  const [pending, setPending] = useState<Question>();
+  const [pending, setPending] = useState<PendingQuestion>();
   const askConfirmation = useCallback(
     (question: string, confirmLabel: string): Promise<boolean> =>
       new Promise((onSettle) => setPending({ question, confirmLabel, onSettle })),

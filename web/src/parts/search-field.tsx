@@ -12,23 +12,23 @@ interface SearchFieldProps {
 }
 
 /** A search field with a button that clears it, because the button of the browser cannot be reached by keyboard. */
-export function SearchField({ id: givenId, label, value, onChange, onFocus, onKeyDown }: SearchFieldProps) {
+export function SearchField({ id, label, value, onChange, onFocus, onKeyDown }: SearchFieldProps) {
   const strings = useStrings();
-  const ownId = useId();
+  const generatedId = useId();
   const input = useRef<HTMLInputElement>(null);
   const clear = (): void => {
     onChange('');
     input.current?.focus();
   };
-  const id = givenId ?? ownId;
+  const inputId = id ?? generatedId;
   return (
     <div className="search">
       <Icon name="search" />
-      <label className="heard-only" htmlFor={id}>
+      <label className="heard-only" htmlFor={inputId}>
         {label}
       </label>
       <input
-        {...{ ref: input, id, type: 'search', placeholder: label, value, onFocus, onKeyDown }}
+        {...{ ref: input, id: inputId, type: 'search', placeholder: label, value, onFocus, onKeyDown }}
         onChange={({ target }) => onChange(target.value)}
       />
       {value !== '' && <IconButton icon="close" onClick={clear} label={strings.clearSearch} />}

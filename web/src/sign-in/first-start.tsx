@@ -18,17 +18,17 @@ export function FirstStart({ onKey }: FirstStartProps) {
   const strings = useSignInStrings();
   const [key, setKey] = useState<string>();
   const [problem, setProblem] = useState('');
-  const [isTrying, setIsTrying] = useState(false);
+  const [isSigningIn, setIsSigningIn] = useState(false);
   const [inputId, hintId] = [useId(), useId()];
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const token = String(new FormData(event.currentTarget).get('token') ?? '').trim();
     if (token === '') return;
     setProblem('');
-    setIsTrying(true);
+    setIsSigningIn(true);
     exchangeToken(token)
       .then(setKey, (error: unknown) => setProblem(describeRejection(error, strings)))
-      .finally(() => setIsTrying(false));
+      .finally(() => setIsSigningIn(false));
   };
   const enter = (): void => {
     location.hash = formatRoute({ at: 'administration' });
@@ -51,7 +51,7 @@ export function FirstStart({ onKey }: FirstStartProps) {
         <p className="trouble" role="alert">
           {problem}
         </p>
-        <button type="submit" className="button" disabled={isTrying}>
+        <button type="submit" className="button" disabled={isSigningIn}>
           {strings.firstStartSubmit}
         </button>
       </form>

@@ -48,16 +48,23 @@ interface ComposerProps {
   readonly initialText?: string;
   /** Undefined before a new chat starts. */
   readonly conversationId: string | undefined;
-  /** The reply in progress. */
+  /** ID of the reply in progress. */
   readonly running: string | undefined;
   /** Undefined if the chat has no settings. */
   readonly chatSettings?: SettingsControl;
 }
 
 /** The message input. Files can be chosen, pasted, or dropped. */
-export function Composer({ deployment, sendMessage, draftKey, initialText = '', ...chat }: ComposerProps) {
-  const { conversationId = '', running, chatSettings } = chat;
-  const { strings, locale: language } = useLanguage();
+export function Composer({
+  deployment,
+  sendMessage,
+  draftKey,
+  initialText = '',
+  conversationId = '',
+  running,
+  chatSettings,
+}: ComposerProps) {
+  const { strings, locale } = useLanguage();
   const [text, setText] = useDraft(draftKey, initialText);
   const { service, outbox, hasAddons, storesFiles } = usePage();
   const [isPicking, setIsPicking] = useState(false);
@@ -176,7 +183,7 @@ export function Composer({ deployment, sendMessage, draftKey, initialText = '', 
               'aria-label': strings.message,
               title: strings.sendHint,
             }}
-            placeholder={deployment && strings.messagePlaceholder(toNames(recipients, language))}
+            placeholder={deployment && strings.messagePlaceholder(formatNames(recipients, locale))}
             onChange={({ target }) => {
               setText(target.value);
               setSendsWhenUploaded(false);
@@ -269,8 +276,8 @@ function FileChooser({ types, add, pick }: FileChooserProps) {
   );
 }
 
-function toNames(deployments: readonly Deployment[], language: string): string {
-  return new Intl.ListFormat(language).format(deployments.map(({ name }) => name));
+function formatNames(deployments: readonly Deployment[], locale: string): string {
+  return new Intl.ListFormat(locale).format(deployments.map(({ name }) => name));
 }
 
 interface SendButtonProps {

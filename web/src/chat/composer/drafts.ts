@@ -40,20 +40,21 @@ export function saveAppDraft(user: string, id: string, text: string): void {
 
 /** Whether this tab has unsaved changes of applications. */
 export function hasAppDrafts(user: string): boolean {
-  return Object.keys(sessionStorage).findIndex((name) => name.startsWith(`${getPrefix(user)}app `)) !== -1;
+  return Object.keys(sessionStorage).some((name) => name.startsWith(`${getPrefix(user)}app `));
 }
 
-/** Deletes the drafts of all users, except for the text of this tab. */
+/** Deletes the drafts of all users that the browser stores. Drafts of this tab stay. */
 export function deleteAllDrafts(): void {
   for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
 }
 
-const queue = 'queue ';
-
-/** Queued messages are stored like drafts. All tabs share them, because only one tab sends them. */
+/**
+ * Stores queued messages like drafts. All tabs share them, because only one tab sends them, unless the operator forbids storage in
+ * browsers.
+ */
 export function createOutboxStorage(user: string): OutboxStorage {
   const storage = readBrand().offline === false ? sessionStorage : localStorage;
-  const keyPrefix = getPrefix(user) + queue;
+  const keyPrefix = `${getPrefix(user)}queue `;
   return {
     readQueue: (id) => storage.getItem(keyPrefix + id) ?? '',
     write: (id, text) => (text === '' ? storage.removeItem(keyPrefix + id) : storeItem(storage, keyPrefix + id, text)),

@@ -13,7 +13,7 @@ import { useLocalizedStrings } from '../../strings/strings.tsx';
 interface QueueListProps {
   readonly messages: readonly QueuedMessage[];
   readonly conversationId: string;
-  readonly editQueued: (waiting: QueuedMessage) => void;
+  readonly editQueued: (message: QueuedMessage) => void;
   readonly isAnswering: boolean;
 }
 

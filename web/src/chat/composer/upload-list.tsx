@@ -16,7 +16,7 @@ export function UploadList({ uploads, remove }: UploadListProps) {
   const strings = useStrings();
   return (
     <ul className="uploads" aria-label={strings.attachments}>
-      {uploads.map(({ id, name, share, attachment, error, rejection }) => (
+      {uploads.map(({ id, name, progress, attachment, error, rejection }) => (
         <li key={id} className={error === undefined && rejection === undefined ? 'upload' : 'upload failed'}>
           <UploadIcon attachment={attachment} hasFailed={error !== undefined || rejection !== undefined} />
           <span className="upload-name" role={rejection === undefined ? undefined : 'alert'}>
@@ -25,7 +25,7 @@ export function UploadList({ uploads, remove }: UploadListProps) {
               : strings.uploadFailed(name, getReason(error, strings))}
           </span>
           {attachment === undefined && error === undefined && (
-            <progress value={share} aria-label={strings.uploading(name, Math.round(share * 100))} />
+            <progress value={progress} aria-label={strings.uploading(name, Math.round(progress * 100))} />
           )}
           <IconButton icon="close" label={strings.removeAttachment(name)} onClick={() => remove(id)} />
         </li>

@@ -3,7 +3,7 @@ import type { Deployment } from '../../service/deployments.ts';
 import { type Upload, withRejections } from './use-uploads.ts';
 
 const painter = { attachmentTypes: ['image/*'], maxAttachments: 1 } as unknown as Deployment;
-const upload = (type: string, fields: Partial<Upload> = {}): Upload => ({ id: type, name: type, type, share: 1, ...fields });
+const upload = (type: string, fields: Partial<Upload> = {}): Upload => ({ id: type, name: type, type, progress: 1, ...fields });
 
 it('counts only the files that can be sent toward the maximum', () => {
   const failed = upload('image/png', { error: { status: 413, code: 'too_large', message: '' } });

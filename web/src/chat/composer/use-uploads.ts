@@ -12,8 +12,8 @@ export interface Upload {
   readonly name: string;
   /** MIME type. */
   readonly type: string;
-  /** Fraction from 0 to 1. */
-  readonly share: number;
+  /** Uploaded fraction, from 0 to 1. */
+  readonly progress: number;
   readonly attachment?: Attachment;
   readonly error?: ErrorDetails;
   /** Set if the recipient of the message does not accept the file. */
@@ -60,9 +60,9 @@ export function useUploads(recipients: readonly Deployment[], initial: readonly 
           setUploads((now) => now.map((upload) => (upload.id === id ? { ...upload, ...part } : upload)));
       };
       running.current.set(id, controller);
-      setUploads((now) => [...now, { id, name: file.name, type: getFileType(file), share: 0 }]);
-      attachFile(service, file, { onProgress: (share) => change({ share }), signal: controller.signal, isTemporary }).then(
-        (attachment) => change({ attachment, share: 1 }),
+      setUploads((now) => [...now, { id, name: file.name, type: getFileType(file), progress: 0 }]);
+      attachFile(service, file, { onProgress: (progress) => change({ progress }), signal: controller.signal, isTemporary }).then(
+        (attachment) => change({ attachment, progress: 1 }),
         (error: unknown) => change({ error: toErrorDetails(error) }),
       );
     }
@@ -87,7 +87,7 @@ export function useUploads(recipients: readonly Deployment[], initial: readonly 
 
 function toUpload(attachment: Attachment): Upload {
   const { title: name = '', type = 'text/markdown' } = attachment;
-  return { id: crypto.randomUUID(), name, type, share: 1, attachment };
+  return { id: crypto.randomUUID(), name, type, progress: 1, attachment };
 }
 
 /** Checks files as the service will: the types, and the number. Files that cannot be sent anyway do not count. */

@@ -5,7 +5,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { type ConsentStatus, readConsent } from '../../service/consents.ts';
 import type { Deployment } from '../../service/deployments.ts';
 import { useStrings } from '../../strings/strings.tsx';
-import { ConsentPrompt } from './consent-prompt.tsx';
+import { ConsentPrompt, listOtherDeployments } from './consent-prompt.tsx';
 import { hasStageWithoutConsent } from './missing-consent.ts';
 import '../notes.css';
 
@@ -30,9 +30,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   useEffect(() => setIsPostponed(false), [id, rejectedReplyId]);
   if (status === undefined || (last !== undefined && rejectedReply === undefined)) return null;
   if (isPostponed || isAgreed || status.isAccepted || status.form.size === 0) return null;
-  const otherNames = [...status.form]
-    .filter(([deploymentId, isRequired]) => isRequired && deploymentId !== id)
-    .map(([deploymentId]) => strings.quoted(getName(deploymentId)));
+  const otherNames = listOtherDeployments(status.form, id).map((otherId) => strings.quoted(getName(otherId)));
   const onAccept = (): void => {
     setIsAgreed(true);
     if (rejectedReply !== undefined && conversation !== undefined) void replyRunner.answer(conversation, rejectedReply.parent);

@@ -36,9 +36,7 @@ export function ConsentPrompt({ deployment, form: initialForm, conversation, onA
       if (currentStatus !== undefined) setForm(currentStatus.form);
     }
   };
-  const otherNames = [...form]
-    .filter(([id, isRequired]) => isRequired && id !== deployment)
-    .map(([id]) => strings.quoted(getName(id)));
+  const otherNames = listOtherDeployments(form, deployment).map((id) => strings.quoted(getName(id)));
   return (
     <div className="consent-ask">
       <p>{otherNames.length > 0 ? strings.consentShares(name, otherNames.join(', ')) : strings.consentSharesItself(name)}</p>
@@ -65,4 +63,9 @@ export function ConsentPrompt({ deployment, form: initialForm, conversation, onA
       </p>
     </div>
   );
+}
+
+/** Lists the IDs of the other deployments that a form requires consent for. */
+export function listOtherDeployments(form: ConsentForm, deployment: string): readonly string[] {
+  return [...form].filter(([id, isRequired]) => isRequired && id !== deployment).map(([id]) => id);
 }

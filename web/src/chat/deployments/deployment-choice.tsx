@@ -1,4 +1,5 @@
 import { type ReactNode, useId, useState } from 'react';
+import { includesAll, splitWords } from '../../conversation/split-words.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
@@ -26,8 +27,8 @@ export interface DeploymentChoiceProps {
 const kinds = ['all', 'models', 'applications', 'files', 'tools'] as const;
 type Kind = (typeof kinds)[number];
 
-/** With fewer deployments, the dialog shows neither filters nor recent ones. */
-const fewDeployments = 8;
+/** Up to this number of deployments, the dialog shows neither filters nor recent ones. */
+const maxInShortList = 8;
 
 /** Chooses among all deployments of the user. */
 export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentChoiceProps) {
@@ -53,7 +54,7 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
     self: strings.yours,
     other: strings.sharedByOthers,
   };
-  const isLong = deployments.length > fewDeployments;
+  const isLong = deployments.length > maxInShortList;
   const sections = toSections(
     sortByRank(
       query,
@@ -163,11 +164,7 @@ function matchesKind({ isApplication, attachmentTypes = [], hasTools }: Deployme
 }
 
 function matchesQuery({ id, name, version = '', description }: Deployment, query: string): boolean {
-  const all = `${id} ${name} ${version} ${description}`.toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word));
+  return includesAll(`${id} ${name} ${version} ${description}`.toLowerCase(), splitWords(query));
 }
 
 interface DeploymentOptionProps {
@@ -254,7 +251,7 @@ export function toFamilies(
     version === undefined || owner === 'other' ? id : `${owner} ${name}`,
   );
   return [...families.values()].flatMap((family) => {
-    const sorted = family.toSorted((left, right) => compareVersions(right.version, left.version));
+    const sorted = sortVersions(family);
     const first = sorted.find(({ id }) => id === selectedId) ?? sorted[0];
     return first === undefined ? [] : [[first, ...sorted.filter((item) => item !== first)] as const];
   });
@@ -262,11 +259,7 @@ export function toFamilies(
 
 /** Sorts the versions of a family, the latest first. */
 function sortVersions(family: readonly Deployment[]): readonly Deployment[] {
-  return family.toSorted((left, right) => compareVersions(right.version, left.version));
-}
-
-function compareVersions(left = '', right = ''): number {
-  return left.localeCompare(right, undefined, { numeric: true });
+  return family.toSorted((left, right) => (right.version ?? '').localeCompare(left.version ?? '', undefined, { numeric: true }));
 }
 
 /** Texts of the deployment dialog, in a separate chunk that only the dialog loads. */

@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
+import { type ComponentProps, type FormEvent, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { toContinuation } from '../../conversation/continuation.ts';
 import {
   forkConversation,
@@ -13,7 +13,7 @@ import { FollowUps } from '../../follow-ups/follow-ups.tsx';
 import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
-import { Icon, IconButton } from '../../parts/icon.tsx';
+import { Icon, IconButton, type IconName } from '../../parts/icon.tsx';
 import { useAction } from '../../parts/use-loaded.ts';
 import { encodePath, type Service } from '../../service/service.ts';
 import { ReadAloudButton } from '../../speech/read-aloud-button.tsx';
@@ -65,10 +65,11 @@ export function ReplyActions({
         {reply.text !== '' && <CopyButton text={() => reply.text} />}
         {reply.text !== '' && <ReadAloudButton text={reply.text} />}
         {reply.text !== '' && !isTest && <EditButton edit={edit} />}
-        <RetryButton
-          isIncomplete={!canContinue && (reply.state !== 'done' || hasStageWithoutConsent(reply))}
+        <ActionButton
+          icon="again"
           name={reply.isLost === true ? strings.regenerate : strings.retry}
-          retry={retry}
+          showsName={!canContinue && (reply.state !== 'done' || hasStageWithoutConsent(reply))}
+          onClick={retry}
         />
         {!isTest && <RetryWithAnother {...{ reply, conversationId }} />}
         {!isTest && !isTemporary && <ForkButton {...{ reply, conversationId }} />}
@@ -132,19 +133,15 @@ function RetryWithAnother({ reply, conversationId }: Pick<ReplyActionsProps, 're
   const strings = useStrings();
   const { replyRunner, deployments } = usePage();
   const [isOpen, setIsOpen] = useState(false);
-  // After a failure, another deployment may succeed.
-  const isNamed = reply.state === 'failed';
   if (deployments.length < 2) return null;
   return (
     <>
-      <button
-        {...{ type: 'button', 'aria-haspopup': 'dialog', title: strings.retryWith }}
-        {...(isNamed ? { className: 'button slim' } : { className: 'icon-button', 'aria-label': strings.retryWith })}
+      <ActionButton
+        {...{ icon: 'swap', name: strings.retryWith, 'aria-haspopup': 'dialog' }}
+        // After a failure, another deployment may succeed.
+        showsName={reply.state === 'failed'}
         onClick={() => setIsOpen(true)}
-      >
-        <Icon name="swap" />
-        {isNamed && strings.retryWith}
-      </button>
+      />
       {isOpen && (
         <DeploymentDialog
           title={strings.retryWith}
@@ -160,19 +157,19 @@ function RetryWithAnother({ reply, conversationId }: Pick<ReplyActionsProps, 're
   );
 }
 
-/** For an incomplete answer, the retry button has a text. */
-interface RetryButtonProps {
-  readonly isIncomplete: boolean;
+interface ActionButtonProps extends ComponentProps<'button'> {
+  readonly icon: IconName;
   readonly name: string;
-  readonly retry: () => void;
+  readonly showsName: boolean;
 }
 
-function RetryButton({ isIncomplete, name, retry }: RetryButtonProps) {
-  const buttonProps = isIncomplete ? { className: 'button slim' } : { className: 'icon-button', 'aria-label': name };
+/** A button with an icon, and with its name as a text if it is the suggested action. */
+function ActionButton({ icon, name, showsName, ...props }: ActionButtonProps) {
+  const nameProps = showsName ? { className: 'button slim' } : { className: 'icon-button', 'aria-label': name };
   return (
-    <button type="button" {...buttonProps} title={name} onClick={retry}>
-      <Icon name="again" />
-      {isIncomplete && name}
+    <button type="button" {...nameProps} title={name} {...props}>
+      <Icon name={icon} />
+      {showsName && name}
     </button>
   );
 }

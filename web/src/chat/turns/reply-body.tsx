@@ -63,7 +63,7 @@ export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readon
   return (
     <>
       {stages.length > 0 && (
-        <Guard fallback={null} pending={<div className="part-coming" />}>
+        <Guard fallback={null} pending={<div className="part-pending" />}>
           <StageList {...{ stages, isRunning }} times={stageTimes} />
         </Guard>
       )}
@@ -91,7 +91,7 @@ export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readon
 
 /** Notes about an answer that did not end normally, or whose request lacked content. */
 function Remarks({ reply }: { readonly reply: Reply }) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const { state, isLost, finish, omittedMessages = 0, omittedFiles = [] } = reply;
   const name = useGetName()(reply.deployment);
   const remarks = [
@@ -100,7 +100,7 @@ function Remarks({ reply }: { readonly reply: Reply }) {
     finish === 'length' && strings.lengthLimitReached,
     finish === 'content_filter' && strings.filtered,
     omittedMessages > 0 && strings.oldestLeftOut,
-    omittedFiles.length > 0 && strings.filesLeftOut(name, new Intl.ListFormat(language).format(omittedFiles)),
+    omittedFiles.length > 0 && strings.filesLeftOut(name, new Intl.ListFormat(locale).format(omittedFiles)),
     ...listClientCalls(reply).map((call) => strings.toolCalled(call.name)),
   ];
   return [...new Set(remarks)]

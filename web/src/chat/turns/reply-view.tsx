@@ -85,7 +85,7 @@ export function ReplyView({ reply, branches, conversationId, nextQuestion, sendM
         />
       )}
       {!isRunning && (
-        <Guard fallback={<p className="note">{strings.partMissing}</p>} pending={<div className="part-coming" />}>
+        <Guard fallback={<p className="note">{strings.partMissing}</p>} pending={<div className="part-pending" />}>
           <ReplyActions
             {...{ reply, branches, conversationId, isSideBySide, sendMessage }}
             setIsSideBySide={setSideBySide}
@@ -135,7 +135,7 @@ interface ErrorNoteProps {
 
 /** Explains an error and suggests an action. */
 function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry }: ErrorNoteProps) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const { signOut, deployments } = usePage();
   const name = useGetName()(deployment);
   const isUnshared = error.message === toUnsharedMessage(deployment);
@@ -155,7 +155,7 @@ function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry 
           </p>
         )}
         {formerSharer !== undefined ? null : form === undefined ? (
-          <p>{suggestAction(error, { strings, language, isAnswer: true, ...(atMs !== undefined && { atMs }) })}</p>
+          <p>{suggestAction(error, { strings, language: locale, isAnswer: true, ...(atMs !== undefined && { atMs }) })}</p>
         ) : (
           <ConsentPrompt {...{ deployment, form, onAccept: retry }} conversation={conversationId} />
         )}

@@ -61,14 +61,14 @@ interface TurnViewProps {
   readonly next: Turn | undefined;
   /** Set only for the last turn, because only its controls can still be used. */
   readonly sendMessage: ((message: UserMessage) => void) | undefined;
-  /** IDs of all versions of the turn. */
-  readonly branches: string | undefined;
+  /** IDs of all versions of the turn, separated by spaces, so that equal lists are equal props. */
+  readonly branches: string;
   /** Whether drawing waits until the turn comes near the view. */
   readonly isDeferred: boolean;
 }
 
 /** Drawn again only if its content changes, so that long chats stay fast. */
-const TurnView = memo(function TurnView({ turn, branches = '', next, ...viewProps }: TurnViewProps) {
+const TurnView = memo(function TurnView({ turn, branches, next, ...viewProps }: TurnViewProps) {
   const ids = branches.split(' ');
   if (turn.kind === 'question') return <QuestionView question={turn} branches={ids} conversationId={viewProps.conversationId} />;
   const answered = next?.kind === 'question' ? next : undefined;
