@@ -59,6 +59,17 @@ describe('a view of the page that cannot be loaded', () => {
     await page.unroute(/\/schema-form-/);
     await page.locator('.controls').getByRole('group', { name: 'Pick a color' }).getByRole('button').first().waitFor();
   });
+
+  it('shows code without colors if highlighting cannot be loaded', async () => {
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('scripted');
+    const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/highlight-'));
+    await page.route(/\/highlight-/, (route) => route.abort());
+    fixture.upstream.script(eventsReply(text('```js\nlet x;\n```\n'), finish()));
+    await sendMessage('Show code');
+    expect(await readAnswer()).toContain('let x;');
+    await failed;
+    expect(issues.errors).toEqual([]);
+  });
 });
 
 it('explains that an administrator can turn on a disabled view', async () => {

@@ -96,7 +96,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
   );
 }
 
-/** Whether code is a web page or a drawing that a sheet can show. */
+/** Whether code is a web page or a drawing that `HtmlFrame` can show. */
 function isPreviewable(language: string, text: string): boolean {
   return /^(html|svg)$/.test(language) || (language === 'xml' && /^\s*(<\?xml[^>]*>\s*)?<svg[\s>]/.test(text));
 }
@@ -114,16 +114,19 @@ function Pieces({ text }: { readonly text: string }) {
 
 const Piece = memo(({ text }: { readonly text: string }) => <span className="code-piece">{text}</span>);
 
-/** Undefined until highlighting is loaded, or if the language is unknown. */
+/** Undefined until highlighting is loaded, if it cannot be loaded, or if the language is unknown. */
 function useHighlighting(text: string, language: string): HighlightedCode | undefined {
   const [result, setResult] = useState<{ readonly text: string; readonly root: HighlightedCode }>();
   useEffect(() => {
     if (language === '') return;
     let isCanceled = false;
-    void import('./highlight.ts').then(({ highlight }) => {
-      const root = isCanceled ? undefined : highlight(text, language);
-      if (root !== undefined) setResult({ text, root });
-    });
+    import('./highlight.ts').then(
+      ({ highlight }) => {
+        const root = isCanceled ? undefined : highlight(text, language);
+        if (root !== undefined) setResult({ text, root });
+      },
+      () => undefined,
+    );
     return () => {
       isCanceled = true;
     };
