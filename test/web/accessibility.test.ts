@@ -58,7 +58,7 @@ describe('the chat page with a keyboard only', () => {
     await page.keyboard.type('demo');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    await page.locator('.beginning').getByText('Answers by rules.').waitFor();
+    await page.locator('.start-view').getByText('Answers by rules.').waitFor();
     await page.locator('#message').focus();
     await page.keyboard.type('Count to 700');
     await page.keyboard.press('Enter');

@@ -36,7 +36,7 @@ describe('the page with an operator’s branding', () => {
       expect(await findViolations(opened.page)).toEqual([]);
       await opened.page.getByLabel('Key').fill(callerKey);
       await opened.page.keyboard.press('Enter');
-      await opened.page.locator('.beginning').waitFor();
+      await opened.page.locator('.start-view').waitFor();
       await opened.page.getByText('Maintenance on Sunday.').waitFor();
       if (look === 'phone') await opened.page.getByRole('button', { name: 'Show chats' }).click();
       await opened.page.locator('.sidebar').getByRole('link', { name }).waitFor();

@@ -52,7 +52,7 @@ it('shows the start view of a chat from its top without overlaps in a low window
   await page.locator('.other').first().waitFor();
   const getBox = async (selector: string) => (await page.locator(selector).first().boundingBox()) ?? { y: -1, height: 0 };
   const [icon, header, starters, others] = await Promise.all(
-    ['.beginning > *', '.page-header', '.starters', '.others'].map(getBox),
+    ['.start-view > *', '.page-header', '.starters', '.others'].map(getBox),
   );
   expect(icon?.y).toBeGreaterThanOrEqual((header?.y ?? 0) + (header?.height ?? 0));
   const last = await page.locator('.starter').last().boundingBox();

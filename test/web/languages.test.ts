@@ -41,7 +41,7 @@ async function findTruncated(page: Page): Promise<unknown> {
 describe.each(Object.entries(viewTitles))('the page in the language %s', (language, titles) => {
   it('translates each view, based on the browser language, and truncates no text on a phone', async () => {
     const { page } = await fixture.open('demo', { locale: `${language}-${language.toUpperCase()}`, viewport: phone });
-    await page.locator('.beginning').waitFor();
+    await page.locator('.start-view').waitFor();
     expect(await page.evaluate('document.documentElement.lang')).toBe(language);
     expect(await findTruncated(page)).toEqual([]);
     for (const [index, view] of views.entries()) {

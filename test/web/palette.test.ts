@@ -54,7 +54,7 @@ it('finds chats, deployments, pages, and actions by a few letters with the keybo
   await page.getByRole('dialog', { name: 'Delete all your chats permanently?' }).waitFor();
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+Shift+O');
-  await page.locator('.beginning').waitFor();
+  await page.locator('.start-view').waitFor();
   await searchPalette('chat set');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Chat settings' }).waitFor();
@@ -155,7 +155,7 @@ it('moves through the chat list with the arrow keys', async () => {
   const { page, sendMessage, readAnswer } = await fixture.open('demo');
   for (const text of ['Count to 2', 'Count to 3', 'Count to 4']) {
     await page.locator('.new-conversation').click();
-    await page.locator('.beginning').waitFor();
+    await page.locator('.start-view').waitFor();
     await sendMessage(text);
     await readAnswer();
   }

@@ -112,7 +112,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
             {strings.partMissing}
           </p>
         }
-        pending={<div className="beginning" aria-busy="true" />}
+        pending={<div className="start-view" aria-busy="true" />}
       >
         {/* Inside the boundary, because the search reads the turns when it appears. */}
         <SearchMatches conversation={conversation} />

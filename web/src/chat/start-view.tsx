@@ -22,13 +22,13 @@ export function StartView({ deployment, project, sendMessage, choose }: StartVie
   const { deployments } = usePage();
   if (deployment === undefined) {
     return (
-      <div className="beginning">
+      <div className="start-view">
         <p className="soft">{deployments.length === 0 ? strings.noDeployments : strings.chooseFirst}</p>
       </div>
     );
   }
   return (
-    <div className="beginning">
+    <div className="start-view">
       <DeploymentIcon deployment={deployment} size="large" />
       <h1>{strings.emptyTitle}</h1>
       {project !== undefined && <p className="note">{strings.startsInProject(project)}</p>}

@@ -84,21 +84,20 @@ export async function deleteProject(service: Service, name: string): Promise<voi
  * Returns the memory and the projects of a chat, with the files that the deployment accepts. Applications of other users receive
  * no memory, because a link can open a chat with them. Empty if the service stores no data of the user. Throws `ServiceError`.
  */
-export function readChatContext(
+export async function readChatContext(
   service: Service,
   conversation: Conversation,
   deployment: (FileLimits & Pick<Deployment, 'owner'>) | undefined,
 ): Promise<ChatContext> {
   const { owner = 'other' } = deployment ?? {};
-  const toAccepted = (context: ChatContext): ChatContext => ({
-    ...context,
-    files: pickAcceptedFiles(context.files, deployment),
-  });
-  return readStoredContext(service, conversation, owner !== 'other').then(toAccepted, (error: unknown) => {
+  try {
+    const context = await readStoredContext(service, conversation, owner !== 'other');
+    return { ...context, files: pickAcceptedFiles(context.files, deployment) };
+  } catch (error) {
     const { status } = toErrorDetails(error);
     if (status !== 403 && status !== 404) throw error;
     return { instructions: [], files: [] };
-  });
+  }
 }
 
 async function readStoredContext(service: Service, { tags = [] }: Conversation, includesMemory: boolean): Promise<ChatContext> {

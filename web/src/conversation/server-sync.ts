@@ -168,8 +168,8 @@ export class ServerSync {
   }
 
   /**
-   * Loads the current list and forgets chats that the service no longer has. If the service lost data (`isBehind`), all
-   * stored chats are sent again.
+   * Loads the current list, and removes chats from the database that the service no longer has. If the service lost data
+   * (`isBehind`), all stored chats are sent again.
    */
   async #reset(isBehind = false): Promise<void> {
     const { database, onChange } = this.#options;

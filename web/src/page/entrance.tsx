@@ -32,9 +32,9 @@ export function Entrance() {
   const strings = useStrings();
   const [active, setActive] = useState<ActiveSession>();
   const [failure, setFailure] = useState<SignInFailure>();
-  const [{ loadFirst, linkedKey: firstLinked }] = useState(findFirstVisitor);
+  const [{ loadFirst, linkedKey: initialLinkedKey }] = useState(findFirstVisitor);
   /** Key from the link, until it is used or declined. */
-  const [linkedKey, setLinkedKey] = useState(firstLinked);
+  const [linkedKey, setLinkedKey] = useState(initialLinkedKey);
   const [isSigningIn, setIsSigningIn] = useState(true);
   /** Whether the stored sign-in, or the key of a link, is being tried. */
   const [isRestoring, setIsRestoring] = useState(true);

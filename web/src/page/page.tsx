@@ -52,7 +52,10 @@ export function useSummaries(): readonly ConversationSummary[] {
   return useSyncExternalStore(library.subscribe, library.getSummaries);
 }
 
-/** Lists the projects in order: the tags of chats, and the projects whose instructions or files are stored. */
+/**
+ * Lists the projects in alphabetical order: the tags of chats, and the projects whose instructions or files are stored. Stored
+ * projects are loaded after `delayMs`.
+ */
 export function useProjectNames(delayMs = 0): readonly string[] {
   const { service, storesFiles } = usePage();
   const summaries = useSummaries();

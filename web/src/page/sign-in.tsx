@@ -66,7 +66,7 @@ export function SignIn({ isSigningIn, failure, onFailure, onKey, onShared, provi
         <OperatorNotice />
         {parseRoute(location.hash).at === 'shared' && <p>{signInStrings.sharedWaits}</p>}
         {providerSignOut !== undefined && (
-          <div className="farewell" role="status">
+          <div className="sign-in-note" role="status">
             <p className="soft">{signInStrings.signedOutHere(providerSignOut.name)}</p>
             <TextButton onClick={() => location.assign(providerSignOut.address)}>
               {signInStrings.signOutThere(providerSignOut.name)}
@@ -76,7 +76,7 @@ export function SignIn({ isSigningIn, failure, onFailure, onKey, onShared, provi
         {isUnreachable && <UnreachableNote onReadOffline={onReadOffline} />}
         <Alert failure={failure?.isKeyFailure || isUnreachable ? undefined : failure} />
         {hasProviders && keepSignedIn}
-        {hasProviders && <ProviderButtons {...{ providers, isPersistent, onProblem: onFailure }} />}
+        {hasProviders && <ProviderButtons {...{ providers, isPersistent, onFailure }} />}
         {options !== undefined && (
           <KeyForm {...{ isSigningIn, failure, isPrimary: !hasProviders }} onKey={enter}>
             {!hasProviders && keepSignedIn}
@@ -154,24 +154,23 @@ function KeyForm({ isSigningIn, onKey, failure, isPrimary, children }: KeyFormPr
   );
 }
 
-interface ProviderButtonsProps {
+interface ProviderButtonsProps extends Pick<SignInProps, 'onFailure'> {
   readonly providers: readonly SignInOption[];
   /** Whether the browser stores the sign-in until the user signs out. */
   readonly isPersistent: boolean;
-  readonly onProblem: (problem: { readonly message: string | SignInProblem } | undefined) => void;
 }
 
 /** A button for each identity provider, which leaves the page. */
-function ProviderButtons({ providers, isPersistent, onProblem }: ProviderButtonsProps) {
+function ProviderButtons({ providers, isPersistent, onFailure }: ProviderButtonsProps) {
   const strings = useStrings();
   const signInStrings = useSignInStrings();
   const redirect = async (provider: SignInOption): Promise<void> => {
-    onProblem(undefined);
+    onFailure(undefined);
     try {
       const { startSignIn } = await import('../sign-in/authorization-code.ts');
       location.assign(await startSignIn(provider.endpoints === null ? await reloadProvider(provider) : provider, isPersistent));
     } catch (error) {
-      onProblem({ message: error instanceof SignInError ? error.problem : strings.unreachable });
+      onFailure({ message: error instanceof SignInError ? error.problem : strings.unreachable });
     }
   };
   return (
@@ -197,8 +196,8 @@ async function reloadProvider(provider: SignInOption): Promise<SignInOption> {
 function UnreachableNote({ onReadOffline }: { readonly onReadOffline: () => void }) {
   const strings = useStrings();
   return (
-    <div className="farewell" role="status">
-      <p className="away-note">
+    <div className="sign-in-note" role="status">
+      <p className="unreachable-note">
         <Icon name="offline" />
         {strings.awaySigningIn(!navigator.onLine)}
       </p>

@@ -9,14 +9,13 @@ import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 
 const ChoiceList = lazyView(() => import('../../parts/choice-list.tsx').then(({ ChoiceList: view }) => view));
+const PromptChoice = lazyView(() => import('../../prompts/prompt-choice.tsx').then(({ PromptChoice: view }) => view));
 
 const mentionPattern = /^@([^\n]{0,60})$/;
+const promptPattern = /^\/([^\n]{0,60})$/;
 const maxItems = 8;
 /** Number of answers that fit side by side. */
 const maxMentions = 3;
-const PromptChoice = lazyView(() => import('../../prompts/prompt-choice.tsx').then(({ PromptChoice: view }) => view));
-
-const promptPattern = /^\/([^\n]{0,60})$/;
 
 /**
  * Deployments for a single message, in place of the deployment of the chat. The user mentions them one after the other with an @ at

@@ -9,6 +9,7 @@ interface TurnEditorProps {
   readonly label: string;
   /** Label of the submit button. */
   readonly submitLabel: string;
+  /** Text before the edit. */
   readonly text: string;
   readonly canBeEmpty?: boolean;
   /** Whether the text cannot be submitted yet. */
@@ -26,16 +27,16 @@ export function TurnEditor({
   className,
   label,
   submitLabel,
-  canBeEmpty,
+  text: initialText,
+  canBeEmpty = false,
   isBlocked = false,
-  submitsOnEnter,
+  submitsOnEnter = false,
   onSubmit,
   close,
   children,
-  ...props
 }: TurnEditorProps) {
   const strings = useStrings();
-  const [text, setText] = useState(props.text);
+  const [text, setText] = useState(initialText);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     field.current?.focus();
@@ -43,14 +44,14 @@ export function TurnEditor({
   }, []);
   const submit = (event?: FormEvent): void => {
     event?.preventDefault();
-    if (isBlocked || (text.trim() === '' && canBeEmpty !== true)) return;
+    if (isBlocked || (text.trim() === '' && !canBeEmpty)) return;
     close();
     onSubmit(text);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isComposing(event.nativeEvent)) return;
     if (event.key === 'Escape') close();
-    const isSubmitKey = event.ctrlKey || event.metaKey || (submitsOnEnter === true && !event.shiftKey);
+    const isSubmitKey = event.ctrlKey || event.metaKey || (submitsOnEnter && !event.shiftKey);
     if (event.key !== 'Enter' || !isSubmitKey) return;
     event.preventDefault();
     submit();
