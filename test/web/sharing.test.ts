@@ -56,6 +56,7 @@ describe('a shared chat', () => {
     const reader = await openAsOtherUser(hash);
     await reader.page.getByText('Shared by test on').waitFor();
     expect(await reader.page.locator('.question').allTextContents()).toEqual([expect.stringContaining('Keep this in mind')]);
+    await reader.page.getByRole('button', { name: 'note.txt', expanded: false }).click();
     await reader.page.getByText('A note of the owner.').first().waitFor();
     // A view that opens first must load all of its styles.
     const readStyle = (selector: string) =>
@@ -69,7 +70,11 @@ describe('a shared chat', () => {
     await reader.readAnswer();
     expect(await reader.page.locator('.question').count()).toBe(2);
 
-    await owner.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
+    const openDialog = () => owner.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
+    await openDialog();
+    await owner.page.getByRole('dialog').getByRole('link', { name: 'Keep this in mind' }).click();
+    await owner.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await openDialog();
     await owner.page.getByRole('button', { name: /^Remove the link/ }).click();
     const question = owner.page.getByRole('dialog', { name: /^Remove the link to .*It then no longer works for anyone\./ });
     await question.getByRole('button', { name: 'Cancel' }).click();

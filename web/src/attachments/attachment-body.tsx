@@ -23,7 +23,7 @@ const icons: Partial<Record<AttachmentKind, IconName>> = { image: 'picture', lin
 
 interface AttachmentCardProps {
   readonly attachment: DisplayedAttachment;
-  /** Whether the user sent the attachment. Then only a picture or sound is unfolded, because the sender knows other content. */
+  /** Whether the attachment belongs to a question. Then only a picture or sound is unfolded. */
   readonly isSent: boolean;
 }
 

@@ -6,7 +6,7 @@ const AttachmentCard = lazyView(() => import('./attachment-body.tsx').then(({ At
 
 interface AttachmentListProps {
   readonly attachments: readonly DisplayedAttachment[];
-  /** Whether the user sent these attachments. */
+  /** Whether the attachments belong to a question. */
   readonly isSent?: boolean;
 }
 

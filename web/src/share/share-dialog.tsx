@@ -42,7 +42,11 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
       {conversation !== undefined && <NewLink {...{ shares, conversation }} link={created.link} onCreated={update} />}
       <ErrorMessage error={error} />
       {links !== undefined && (
-        <ShareList {...{ shares, links }} isOnlyContent={conversation === undefined} onRemoved={(id) => update(id, '')} />
+        <ShareList
+          {...{ shares, links, closeDialog }}
+          isOnlyContent={conversation === undefined}
+          onRemoved={(id) => update(id, '')}
+        />
       )}
       <div className="row end">
         <TextButton onClick={closeDialog}>{closeLabel}</TextButton>
@@ -163,10 +167,11 @@ interface ShareListProps {
   /** Whether the dialog shows only this list. */
   readonly isOnlyContent: boolean;
   readonly onRemoved: (id: string) => void;
+  readonly closeDialog: () => void;
 }
 
 /** The user's links, each with a button to revoke it after a confirmation. */
-function ShareList({ shares, links, isOnlyContent, onRemoved }: ShareListProps) {
+function ShareList({ shares, links, isOnlyContent, onRemoved, closeDialog }: ShareListProps) {
   const strings = useShareStrings();
   const { locale: language, strings: common } = useLanguage();
   const titles = new Map(useSummaries().map(({ id, title }) => [id, title]));
@@ -196,7 +201,9 @@ function ShareList({ shares, links, isOnlyContent, onRemoved }: ShareListProps) 
       <ul className="share-list">
         {named.map(({ id, chat, title, createdAtMs, expiresAtMs }) => (
           <li key={id}>
-            <a href={formatRoute({ at: 'conversation', id: chat })}>{title}</a>
+            <a href={formatRoute({ at: 'conversation', id: chat })} onClick={closeDialog}>
+              {title}
+            </a>
             <span className="soft small">{strings.linkState(time.format(createdAtMs), date.format(expiresAtMs))}</span>
             <button
               {...{ type: 'button', className: 'button slim', 'aria-label': strings.revokeNamed(title) }}

@@ -39,7 +39,7 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
     wasEditing.current = isEditing;
   }, [isEditing]);
   if (isEditing) return <Editor {...{ question, conversationId }} close={() => setIsEditing(false)} />;
-  const body = <QuestionBody question={question} isSent />;
+  const body = <QuestionBody question={question} />;
   const canEdit = control === undefined && listResults(question).length === 0;
   return (
     <article className={isSideBySide ? 'question compared' : 'question'} aria-label={strings.you}>

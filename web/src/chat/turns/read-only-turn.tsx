@@ -31,8 +31,8 @@ export function ReadOnlyTurn({ turn, isDeferred }: { readonly turn: Turn; readon
   );
 }
 
-/** The content of a question. Its files are folded if they are `isSent`, because the user knows them. */
-export function QuestionBody({ question, isSent = false }: { readonly question: Question; readonly isSent?: boolean }) {
+/** The content of a question. Its files are folded, so that the answer stays near. */
+export function QuestionBody({ question }: { readonly question: Question }) {
   const strings = useStrings();
   const { text, control, attachments, filled } = question;
   const results = listResults(question);
@@ -54,7 +54,7 @@ export function QuestionBody({ question, isSent = false }: { readonly question: 
         </Fragment>
       ))}
       {text !== '' && results.length === 0 && <QuestionText text={text} />}
-      <AttachmentList {...{ attachments, isSent }} />
+      <AttachmentList attachments={attachments} isSent />
     </div>
   );
 }

@@ -38,7 +38,7 @@ export function SideBySide({ conversationId, branches, close }: SideBySideProps)
         const reply = conversation && findReply(conversation, version);
         return (
           <li key={version.id} className="side">
-            {version.kind === 'question' && <QuestionBody question={version} isSent />}
+            {version.kind === 'question' && <QuestionBody question={version} />}
             {reply !== undefined && <ReplyName reply={reply} />}
             {reply !== undefined && <ReplyBody reply={reply} isDeferred={false} />}
             {reply?.fault !== undefined && <p className="note">{strings.noAnswer}</p>}
