@@ -10,9 +10,12 @@ interface TurnParts {
 }
 
 const maxTitleLength = 80;
+/** Maximum number of characters, with spaces, from which a title is created. A text can have many megabytes. */
+const maxTitleSource = 1_000;
 /** Returns the initial title of a chat: the start of its first question, or the name of its form or first file. */
 export function toChatTitle({ text, attachments, control }: TurnParts): string {
-  const title = toText(text).trim().replace(/\s+/g, ' ') || toText(toObject(control).label) || listTitles(attachments)[0] || '';
+  const start = toText(text).trimStart().slice(0, maxTitleSource).trimEnd();
+  const title = start.replace(/\s+/g, ' ') || toText(toObject(control).label) || listTitles(attachments)[0] || '';
   return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
 }
 
