@@ -1,11 +1,13 @@
 import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { delta, finish, hello, text } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
+import { openResponses } from '#test/response-stores.ts';
 import { startScriptedUpstream, toEvent, type UpstreamExchange } from '#test/scripted-upstream.ts';
-import { startService } from '#test/start-service.ts';
+import { callerKey, startService, withKey } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
 
 const megabyte = 1024 * 1024;
@@ -31,6 +33,8 @@ function flood() {
   };
   return { progress, reply };
 }
+
+const twoKeys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -71,6 +75,34 @@ describe('client that does not read', () => {
     await untilStill(() => progress.sentBytes);
     await expectClosedOnDisconnect(await upstream.request(0), () => reader.disconnect());
     await vi.waitUntil(() => service.inFlightCalls.size === 0, { interval: 5 });
+  });
+});
+
+describe('clients that do not read stored chats', () => {
+  it('have at most 64 MiB of unread replies of a user, until they disconnect', async () => {
+    await using database = await openResponses('SQLite');
+    await using service = await startService({ keys: twoKeys }, { chats: database.chats() });
+    const send = (method: string, body?: object, key: string = callerKey) =>
+      service.sendRequest({ method, path: '/v1/chats/a', body, headers: withKey(key) });
+    const turns = Array.from({ length: 14 }, (_, nth) => ({
+      ...{ id: `t${nth}`, parent: '', kind: 'question', atMs: 1 },
+      text: 'x'.repeat(megabyte),
+    }));
+    for (const key of [callerKey, 'other-key']) expect((await send('POST', { turns }, key)).status).toBe(200);
+    const openUnread = async (): Promise<IncomingMessage> => {
+      const [response] = await once(get(`${service.url}/v1/chats/a`, { headers: { 'api-key': callerKey } }), 'response');
+      return response.pause();
+    };
+    const unread = await Promise.all(Array.from({ length: 4 }, openUnread));
+    const rejected = await send('GET');
+    expect([unread.map(({ statusCode }) => statusCode), rejected.status, rejected.headers['retry-after']]).toEqual([
+      [200, 200, 200, 200],
+      503,
+      '5',
+    ]);
+    expect((await send('GET', undefined, 'other-key')).status).toBe(200);
+    for (const response of unread) response.destroy();
+    await vi.waitUntil(async () => (await send('GET')).status === 200);
   });
 });
 

@@ -22,6 +22,7 @@ import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { routeNotFound } from '../http/path-methods.ts';
 import { type Query, readFlag, readInteger, readLimit, readText } from '../http/query.ts';
 import { createDisconnectSignal, identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
+import { LargeReplies } from '../http/replies/send-json.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 export interface ChatRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot' | 'clock'> {
@@ -40,7 +41,8 @@ export function chatRoutes(app: FastifyInstance, deps: ChatRoutesDeps): void {
   app.get('/v1/chats', (request, reply) => list(deps, request, reply));
   serveEarly(app, { method: 'DELETE', url: '/v1/chats' }, (request, reply) => removeAll(deps, request, reply));
   app.get('/v1/chat-changes', (request) => listChanges(deps, request));
-  app.get(url, (request, reply) => get(deps, request, reply));
+  const replies = new LargeReplies();
+  app.get(url, (request, reply) => get(deps, replies, request, reply));
   serveEarly(app, { method: 'POST', url }, (request, reply) => write(deps, request, reply));
   serveEarly(app, { method: 'DELETE', url }, (request, reply) => remove(deps, request, reply));
 }
@@ -75,12 +77,17 @@ async function listChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promi
   return { object: 'list', data: changes.map(toHeadItem), revision, hasMore, reset: isGap };
 }
 
-async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+async function get(
+  deps: ChatRoutesDeps,
+  replies: LargeReplies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const subject = await identifySubject(deps, request);
   const since = readInteger(request.query as Query, 'since') ?? 0;
   const { head, extra, turns } = await readStoredChat(deps, readChatRef(request, subject), since);
   reply.header('etag', `"${head.revision}"`);
-  return { ...extra, ...toHeadItem(head), turns };
+  return replies.send(subject, reply, { ...extra, ...toHeadItem(head), turns });
 }
 
 async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {

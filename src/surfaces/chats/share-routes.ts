@@ -18,6 +18,7 @@ import { toWriteCondition } from '../http/conditions.ts';
 import { routeNotFound } from '../http/path-methods.ts';
 import { readRequest } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/send-file.ts';
+import { LargeReplies } from '../http/replies/send-json.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { type ChatRoutesDeps, identifySubject, readChatRef, readStoredChat } from './routes.ts';
 
@@ -46,7 +47,8 @@ export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
   app.get('/v1/chats/:chat/shared-files', (request) => listFiles(deps, request));
   app.get('/v1/chat-shares', (request) => list(deps, request));
   serveEarly(app, { method: 'DELETE', url: '/v1/chat-shares/:share' }, (request, reply) => revoke(deps, request, reply));
-  app.get('/v1/shared-chats/:token', (request, reply) => open(deps, request, reply));
+  const replies = new LargeReplies();
+  app.get('/v1/shared-chats/:token', (request, reply) => open(deps, replies, request, reply));
   app.get('/v1/shared-chats/:token/files/:file', (request, reply) => openFile(deps, request, reply));
 }
 
@@ -128,13 +130,20 @@ async function revoke(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fas
   reply.code(204);
 }
 
-async function open(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+async function open(
+  deps: ShareRoutesDeps,
+  replies: LargeReplies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const reader = await identifySharer(deps, request);
   const { token, opened } = await openShare(deps, request);
   const { subject, createdAtMs, expiresAtMs, snapshot } = opened;
   const { title, deployment, turns } = snapshot;
   reply.header('cache-control', 'private, no-store');
   const visibleTurns = turns.map((turn) => withShareUrls(turn, token));
-  return { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: visibleTurns };
+  const share = { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: visibleTurns };
+  return replies.send(reader, reply, share);
 }
 
 /**
@@ -142,6 +151,7 @@ async function open(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fasti
  * if the ETag is unchanged.
  */
 async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  await identifySharer(deps, request);
   const { opened } = await openShare(deps, request);
   const { file: index } = request.params as { file: string };
   const shared = /^\d{1,6}$/.test(index) ? opened.snapshot.files[Number(index)] : undefined;
@@ -157,7 +167,6 @@ async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: F
 }
 
 async function openShare(deps: ShareRoutesDeps, request: FastifyRequest): Promise<{ token: string; opened: OpenedShare }> {
-  await identifySharer(deps, request);
   const { token } = request.params as { token: string };
   const opened = tokenPattern.test(token) ? await deps.shares.openShare(toHash(token), deps.clock.epochMs()) : undefined;
   if (opened === undefined)

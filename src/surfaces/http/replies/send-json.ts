@@ -1,4 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
+import type { FastifyReply } from 'fastify';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { endResponse } from './event-stream.ts';
 import { privateFields } from './header-fields.ts';
 
@@ -16,4 +19,40 @@ export function sendJson(
     ...headers,
   });
   setImmediate(endResponse, response, bytes);
+}
+
+/** Maximum number of unread bytes of each user. A single reply may have more. */
+const maxUnreadBytes = 64 * 1024 ** 2;
+const maxStalledMs = 60_000;
+
+/**
+ * Limits the replies of a route that each user has not read yet. A reply is in memory until the client has read it, so that clients
+ * that read nothing could otherwise use up the memory.
+ */
+export class LargeReplies {
+  readonly #unreadBytes = new Map<string, number>();
+
+  /**
+   * Sends the value as JSON, and returns when the client has read it or has disconnected. Throws `overloaded` if the subject has
+   * too many unread bytes. Closes the connection if the client reads nothing for 60 s.
+   */
+  async send(subject: string, reply: FastifyReply, value: object): Promise<FastifyReply> {
+    const bytes = Buffer.from(JSON.stringify(value));
+    const unread = this.#unreadBytes.get(subject) ?? 0;
+    if (unread > 0 && unread + bytes.length > maxUnreadBytes) throw createTooManyError();
+    this.#unreadBytes.set(subject, unread + bytes.length);
+    reply.type('application/json; charset=utf-8').send(bytes);
+    reply.raw.setTimeout(maxStalledMs, () => reply.raw.destroy());
+    // Rejects if the client disconnects.
+    await finished(reply.raw).catch(() => undefined);
+    const remaining = (this.#unreadBytes.get(subject) ?? 0) - bytes.length;
+    if (remaining > 0) this.#unreadBytes.set(subject, remaining);
+    else this.#unreadBytes.delete(subject);
+    return reply;
+  }
+}
+
+function createTooManyError(): ParleyError {
+  const message = `Your clients have not read ${maxUnreadBytes} bytes of earlier replies of this path. Read these replies first.`;
+  return new ParleyError('overloaded', message, { retryAfterSeconds: 5 });
 }

@@ -11,6 +11,7 @@ import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/s
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { type Query, readFlag, readInteger } from '../../http/query.ts';
 import { identifyCaller, identifyUser, type SurfaceDeps } from '../../http/read-request.ts';
+import { LargeReplies } from '../../http/replies/send-json.ts';
 import { streamRun } from '../../http/replies/stream-run.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { listResponsesBases } from '../openapi.ts';
@@ -41,6 +42,7 @@ const maxChainBytes = 256 * 1024 ** 2;
  * `/v1/user/responses`.
  */
 export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void {
+  const replies = new LargeReplies();
   for (const { base } of listResponsesBases(deps.aliases)) {
     const url = `${base}/responses/:response`;
     app.get(url, async (request, reply) => {
@@ -50,7 +52,7 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       const isStreamed = readFlag(query, 'stream');
       if (after !== undefined && !isStreamed) throw createRequestError('starting_after', 'requires stream=true');
       const stored = await find(deps, ref);
-      if (!isStreamed) return toVisibleResponse(stored, readInclude(query));
+      if (!isStreamed) return replies.send(ref.subject, reply, toVisibleResponse(stored, readInclude(query)));
       if (!stored.isBackground) throw createRequestError('stream', 'is supported only for background responses');
       reply.hijack();
       const hasEnded = () => deps.hasEnded(caller);
@@ -67,7 +69,10 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       return { id: ref.id, object: 'response', deleted: true };
     });
     serveEarly(app, { method: 'POST', url: `${url}/cancel` }, (request) => cancel(deps, request));
-    app.get(`${url}/input_items`, (request) => listInput(deps, request));
+    app.get(`${url}/input_items`, async (request, reply) => {
+      const ref = await resolveRef(deps, request);
+      return replies.send(ref.subject, reply, await listInput(deps, ref, request.query as Query));
+    });
   }
   app.get('/v1/user/responses', (request) => listBackground(deps, request));
 }
@@ -85,9 +90,7 @@ async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<
   return canceled.response;
 }
 
-async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const query = request.query as Query;
-  const ref = await resolveRef(deps, request);
+async function listInput(deps: StoredRoutesDeps, ref: ResponseRef, query: Query) {
   const itemQuery = readItemQuery(query);
   const chain = await deps.responses.findChain(ref, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
   const all = 'missingId' in chain || 'bytes' in chain ? [await find(deps, ref)] : chain;
