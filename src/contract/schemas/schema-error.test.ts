@@ -44,8 +44,8 @@ describe('findSchemaError', () => {
   it('ends a slow check and rejects further checks after the total time is used up', () => {
     const time = new CheckTime();
     expect(findSchemaError({ a: nested(30) }, exponential, { time })).toBe(slowSchema);
-    // On a busy machine, the check ends after at least half of the 250 ms of CPU time.
-    expect(time.leftMs).toBeLessThan(900);
+    // On a busy machine, the check gets only a part of the 250 ms.
+    expect(time.leftMs).toBeLessThan(new CheckTime().leftMs);
     time.leftMs = 0;
     expect(findSchemaError({ a: [] }, list({}), { time })).toBe(slowSchema);
   });
