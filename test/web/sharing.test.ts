@@ -133,9 +133,10 @@ describe('a shared chat', () => {
     expect((await fixture.service.sendRequest({ method: 'POST', path, headers, body })).status).toBe(200);
     await create.click();
     await page.getByText('The chat has changed since this dialog opened.').waitFor();
+    await page.getByText('up to your message “From elsewhere” and its answer.').waitFor();
+    await create.waitFor();
     expect([await page.getByRole('textbox', { name: 'Link' }).count(), await findViolations(page)]).toEqual([0, []]);
     await takeScreenshot(owner, `changed ${look}`);
-    await page.getByText('up to your message “From elsewhere” and its answer.').waitFor();
     await create.click();
     await page.getByRole('textbox', { name: 'Link' }).waitFor();
     expect([await page.getByText('The chat has changed').count(), previews]).toEqual([0, 2]);
