@@ -106,6 +106,23 @@ describe('clients that do not read stored chats', () => {
   });
 });
 
+it('has at most 64 MiB of unread items of a stored conversation', async () => {
+  await using database = await openResponses('SQLite');
+  await using service = await startService({ keys: twoKeys }, { responses: database.stores() });
+  const create = { path: '/v1/conversations', headers: withKey(), body: {} };
+  const { id } = (await service.sendRequest(create)).json as { readonly id: string };
+  const path = `/v1/conversations/${id}/items`;
+  const items = [{ type: 'message', role: 'user', content: 'x'.repeat(30 * megabyte) }];
+  expect((await service.sendRequest({ path, headers: withKey(), body: { items } })).status).toBe(200);
+  const openUnread = async (): Promise<IncomingMessage> => {
+    const [response] = await once(get(`${service.url}${path}`, { headers: { 'api-key': callerKey } }), 'response');
+    return response.pause();
+  };
+  const unread = await Promise.all([openUnread(), openUnread()]);
+  expect((await openUnread()).statusCode).toBe(503);
+  for (const response of unread) response.destroy();
+});
+
 describe('idle stream', () => {
   afterEach(() => {
     vi.useRealTimers();

@@ -12,6 +12,7 @@ import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/st
 import { createStorageFullError } from '#services/responses/database-response-storage.ts';
 import type { Query } from '../../http/query.ts';
 import { identifyCaller, readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
+import { LargeReplies } from '../../http/replies/send-json.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { createUnknownItemError, readInclude, readItemQuery, toItemList } from './stored-pages.ts';
 import { createNotStoredError } from './stored-routes.ts';
@@ -31,6 +32,7 @@ const conversationParam = ':conversation(^conv_[^/]+$)';
 
 /** Registers `/v1/conversations` and the routes below it, also under each alias (docs/responses.md, Conversations). */
 export function conversationRoutes(app: FastifyInstance, deps: ConversationRoutesDeps): void {
+  const replies = new LargeReplies();
   for (const alias of ['', ...deps.aliases.map((name) => `/${name}`)]) {
     const base = `${alias}/v1/conversations`;
     serveEarly(app, { method: 'POST', url: base }, (request) => create(deps, request));
@@ -39,7 +41,10 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
     serveEarly(app, { method: 'POST', url }, (request) => update(deps, request));
     serveEarly(app, { method: 'DELETE', url }, (request) => remove(deps, request));
     const items = `${base}/${alias === '' ? conversationParam : ':conversation'}/items`;
-    app.get(items, (request) => listItems(deps, request));
+    app.get(items, async (request, reply) => {
+      const ref = await resolveRef(deps, request);
+      return replies.send(ref.subject, reply, await listItems(deps, ref, request.query as Query));
+    });
     serveEarly(app, { method: 'POST', url: items }, (request) => addItems(deps, request));
     app.get(`${items}/:item`, (request) => getItem(deps, request));
     serveEarly(app, { method: 'DELETE', url: `${items}/:item` }, (request) => removeItem(deps, request));
@@ -75,9 +80,7 @@ async function remove(deps: ConversationRoutesDeps, request: FastifyRequest): Pr
   return { id: ref.id, object: 'conversation.deleted', deleted: true };
 }
 
-async function listItems(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const query = request.query as Query;
-  const ref = await resolveRef(deps, request);
+async function listItems(deps: ConversationRoutesDeps, ref: Awaited<ReturnType<typeof resolveRef>>, query: Query) {
   const include = readInclude(query);
   for (let itemQuery = readItemQuery(query); ; ) {
     const page = await deps.conversations.readPage(ref, itemQuery);
