@@ -67,7 +67,10 @@ interface Marks {
   readonly showVersion: (() => void) | undefined;
 }
 
-/** Highlights the words in a chat and scrolls to the first match in the turn with most of the words. */
+/**
+ * Highlights the words in a chat and scrolls to the first match in the turn with most of the words. Until the search ends, shows the
+ * version of this turn.
+ */
 function useMarks(conversation: Conversation, query: string): Marks {
   const { library } = usePage();
   const words = useMemo(() => splitWords(query), [query]);
@@ -90,8 +93,11 @@ function useMarks(conversation: Conversation, query: string): Marks {
   useEffect(() => {
     const [best, root, pattern] = [findBestTurn(latest.current, words), document.querySelector('.turns'), toWordPattern(words)];
     if (best === undefined || root === null || pattern === undefined) return setCount(0);
-    if (!listVisibleTurns(latest.current).includes(best))
-      library.change(id, (now) => listTurnsUpTo(now, best.id).reduce(withVisibleTurn, now));
+    const chosenVersions = latest.current.shown;
+    const isHidden = !listVisibleTurns(latest.current).includes(best);
+    const path = isHidden ? listTurnsUpTo(latest.current, best.id) : [];
+    const foundVersions = path.reduce(withVisibleTurn, latest.current).shown;
+    if (isHidden) library.change(id, (now) => ({ ...now, shown: foundVersions }), 'unsaved');
     let isSettling = true;
     const settled = (): void => {
       isSettling = false;
@@ -122,6 +128,10 @@ function useMarks(conversation: Conversation, query: string): Marks {
       clearTimeout(timer);
       for (const event of readerEvents) removeEventListener(event, settled);
       for (const name of [everywhere, here]) highlight(name, []);
+      // The search only looks at another version. The chosen one returns, unless the user continued or chose again.
+      const restore = (now: Conversation) => (now.shown === foundVersions ? { ...now, shown: chosenVersions } : now);
+      if (isHidden) library.change(id, restore);
+      latest.current = restore(latest.current);
     };
   }, [id, words, attempt]);
 
