@@ -53,18 +53,18 @@ function toLines(body: object, more: readonly string[] = [], version = '1.1'): s
 }
 
 describe('connection', () => {
-  it('is closed with 400 after 100 waiting requests, and serves those', async () => {
+  it('is closed with 400 after 250 waiting requests, and serves those', async () => {
     const get = `GET /v1/models HTTP/1.1\r\nhost: x\r\napi-key: ${callerKey}\r\n\r\n`;
     const received = await readAll(raw(get.repeat(300)));
     const statuses = received.match(/HTTP\/1\.1 \d{3}/g);
-    expect(statuses).toEqual([...Array.from({ length: 101 }, () => 'HTTP/1.1 200'), 'HTTP/1.1 400']);
-    expect(received).toContain('More than 100 requests of this connection wait for responses.');
+    expect(statuses).toEqual([...Array.from({ length: 251 }, () => 'HTTP/1.1 200'), 'HTTP/1.1 400']);
+    expect(received).toContain('More than 250 requests of this connection wait for responses.');
   });
 
-  it('serves 100 pipelined requests', async () => {
+  it('serves 250 pipelined requests', async () => {
     const get = (more = '') => `GET /v1/models HTTP/1.1\r\nhost: x\r\napi-key: ${callerKey}\r\n${more}\r\n`;
-    const received = await readAll(raw(get().repeat(99) + get('connection: close\r\n')));
-    expect(received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(Array.from({ length: 100 }, () => 'HTTP/1.1 200'));
+    const received = await readAll(raw(get().repeat(249) + get('connection: close\r\n')));
+    expect(received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(Array.from({ length: 250 }, () => 'HTTP/1.1 200'));
   });
 
   it('serves several calls, regardless of the result of the previous call', async () => {

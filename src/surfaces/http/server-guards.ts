@@ -53,7 +53,7 @@ function rejectSlowBody(server: Server, socket: Socket, { response }: IncomingBo
 }
 
 /** Maximum number of requests that wait for the responses to earlier ones of their connection. */
-const maxPipelined = 100;
+const maxPipelined = 250;
 
 /**
  * Rejects a request if too many requests of its connection wait, and closes the connection after the response. Otherwise a few
