@@ -1,3 +1,5 @@
+export const dayMs = 86_400_000;
+
 /** Source of time that tests can replace. */
 export interface Clock {
   /** Monotonic time in milliseconds, with fractions and an arbitrary start. */

@@ -1,3 +1,4 @@
+import { dayMs } from '#base/time/clock.ts';
 import type { CostLimit, DeploymentLimit, LimitReset } from '#contract/configuration/limits.ts';
 import { isTimeZone } from '#contract/configuration/values.ts';
 
@@ -85,7 +86,6 @@ export function toStatsName({ kind, period }: Window): string {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 const weekMs = 7 * dayMs;
 /** The first Monday after the epoch, which was a Thursday. */
 const firstMondayMs = 4 * dayMs;

@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto';
 import { type HttpClient, HttpError } from '#base/http/client.ts';
 import { openReply } from '#base/http/read-reply.ts';
-import type { Clock } from '#base/time/clock.ts';
+import { type Clock, dayMs } from '#base/time/clock.ts';
 import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import type { AlertEntry } from '#contract/configuration/alerts.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
@@ -15,7 +15,6 @@ const timeouts = { connectMs: maxAttemptMs, firstByteMs: maxAttemptMs, idleMs: m
 /** Time after which other nodes repeat the attempt of a node that ended. It is longer than an attempt. */
 const leaseMs = 20_000;
 const firstRetryMs = 1_000;
-const dayMs = 86_400_000;
 const retriesMs = dayMs;
 /** Time for which an alert is reported as undelivered after the last attempt. */
 const reportMs = dayMs;

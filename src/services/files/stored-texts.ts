@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '#base/time/clock.ts';
+import { type Clock, dayMs } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
@@ -22,7 +22,7 @@ export interface StoredTextsDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-const retentionMs = 30 * 86_400_000;
+const retentionMs = 30 * dayMs;
 /** Minimum size that a text counts for, because small texts also use a file and a row. */
 const minCountedBytes = 64 * 1024;
 const sweepEveryMs = 3_600_000;

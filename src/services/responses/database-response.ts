@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '#base/json/json.ts';
-import type { Clock } from '#base/time/clock.ts';
+import { type Clock, dayMs } from '#base/time/clock.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
@@ -34,7 +34,6 @@ export interface ResponseStorageDeps {
   readonly unconfirmed: UnconfirmedWrites;
 }
 
-const dayMs = 86_400_000;
 /** Time from the start of a chat run to its deletion. Its client copies the answer to its conversation much earlier. */
 const chatRunLifetimeMs = dayMs;
 /** Maximum number of chat runs of a user at the same time. */

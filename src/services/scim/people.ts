@@ -1,7 +1,7 @@
 import type { BoundedCache, Caches } from '#base/cache/bounded-cache.ts';
 import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { isStorableText } from '#base/text/storable-key.ts';
-import type { Clock } from '#base/time/clock.ts';
+import { type Clock, dayMs } from '#base/time/clock.ts';
 import { hasSecretName, type KeyEntry } from '#contract/configuration/access.ts';
 import { listKnownRoles } from '#contract/configuration/checks/find-configuration-warnings.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
@@ -32,7 +32,6 @@ export interface PeopleMatches {
 const maxMatches = 10;
 /** Shorter texts find only exact IDs and addresses. */
 const minNameChars = 2;
-const dayMs = 24 * 60 * 60 * 1000;
 /** A person who does not sign in for this time is deleted. */
 const retentionMs = 400 * dayMs;
 

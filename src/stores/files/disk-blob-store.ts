@@ -1,11 +1,11 @@
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { dayMs } from '#base/time/clock.ts';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import { throwStoreError } from '#domain/store-error.ts';
 
 const partSuffix = '.part';
-const dayMs = 86_400_000;
 
 /** Stores contents as files in one folder. The names become file names, so they must not contain path separators. */
 export class DiskBlobStore implements BlobStore {

@@ -1,3 +1,4 @@
+import { dayMs } from '#base/time/clock.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { UsageFilter } from '#domain/usage/journal.ts';
 import { type Query, readLimit, readText } from '../http/query.ts';
@@ -57,7 +58,6 @@ export function readCursor(query: Query): Cursor | undefined {
   return { atMs: Number(atMs), id };
 }
 
-const dayMs = 86_400_000;
 const maxDays = 366;
 const defaultDays = 30;
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
+import { dayMs } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { NewShare } from '#contract/page/stored-chat.ts';
 import { createCheck } from '#contract/schemas/compile-shape.ts';
@@ -37,7 +38,6 @@ const mebibyte = 1024 ** 2;
 const maxSnapshotChars = 8 * mebibyte;
 const bounds = { maxPerUser: 200, maxBytesPerUser: 256 * mebibyte };
 const maxAttempts = 5;
-const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = 30;
 const tokenPattern = /^[\w-]{43}$/;
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
+import { dayMs } from '#base/time/clock.ts';
 import type { AuditAction } from '#contract/audit-actions.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
@@ -112,8 +113,6 @@ function recordKeyAudit(
 function createNotFoundError(): ParleyError {
   return new ParleyError('key_not_found', 'You have no active key with this ID. GET /v1/user/keys lists your keys.');
 }
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** Properties of a new key that do not come from the request body. */
 interface KeyCreation {

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { Type } from 'typebox';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
+import { dayMs } from '#base/time/clock.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { NewKey } from '#contract/key-requests.ts';
 import { compileShape } from '#contract/schemas/compile-shape.ts';
@@ -25,7 +26,7 @@ const minUseIntervalMs = 60_000;
 /** Retention of deleted keys. It must exceed the time after which a node without updates reads all keys again. */
 const deletedForMs = 10 * 60_000;
 /** Retention of expired keys. The expired keys of an owner are deleted earlier if the owner creates another key. */
-const expiredForMs = 30 * 24 * 60 * 60_000;
+const expiredForMs = 30 * dayMs;
 
 /** Keys of users in a table with one row each, including their digests. */
 export class SqlKeyStore implements KeyStore {

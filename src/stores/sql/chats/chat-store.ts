@@ -1,6 +1,7 @@
 import { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
+import { dayMs } from '#base/time/clock.ts';
 import type {
   ChatBounds,
   ChatChange,
@@ -43,7 +44,7 @@ import type { ChatRow } from './chat-tables.ts';
 import { type ChatTexts, toChatTextBounds } from './chat-texts.ts';
 
 /** Retention of the row of a deleted chat. A device that syncs later must start again. */
-const deletedRetentionMs = 90 * 24 * 60 * 60 * 1000;
+const deletedRetentionMs = 90 * dayMs;
 const deleteBatchSize = 500;
 const defaultTextBytes = 64 * 1024 ** 2;
 

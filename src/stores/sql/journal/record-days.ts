@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { splitIntoBatches } from '#base/stream/batches.ts';
+import { dayMs } from '#base/time/clock.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import { listDayTables, readDefinition, recordTables, toCopy } from './record-tables.ts';
 
-export const dayMs = 86_400_000;
 /** Number of days that have a partition before they begin. */
 const daysAhead = 3;
 /** Maximum number of days that one statement reads in PostgreSQL, because planning takes longer with more partitions. */

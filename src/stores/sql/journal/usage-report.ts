@@ -1,8 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { dayMs } from '#base/time/clock.ts';
 import type { UsageAmounts, UsageFilter, UsageKey, UsageQuery, UsageSum } from '#domain/usage/journal.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
-import { dayMs, type RecordSegment } from './record-days.ts';
+import type { RecordSegment } from './record-days.ts';
 
 /** Sums and records that a report adds up. */
 export interface ReportPlan {

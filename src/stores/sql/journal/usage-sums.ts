@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { splitIntoBatches } from '#base/stream/batches.ts';
+import { dayMs } from '#base/time/clock.ts';
 import type { UsageKey, UsageQuery, UsageSum } from '#domain/usage/journal.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
-import { dayMs, type RecordDays, type RecordSegment, type TimeRange, toDayNumber } from './record-days.ts';
+import { type RecordDays, type RecordSegment, type TimeRange, toDayNumber } from './record-days.ts';
 import { sumLevels } from './record-tables.ts';
 import {
   amountNames,
