@@ -99,7 +99,7 @@ async function startRun(deps: QuickAppDeps, applicationRun: ApplicationRun): Pro
     clock: deps.clock,
     signal,
     limits: snapshot.configuration.tools,
-    onToolError: (tool, error) => deps.reportError(`Tool ${tool} of ${deployment.id} failed`, error),
+    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of ${deployment.id} failed`, error),
   };
   const isTraced = call.wantsTrace === true && canTrace(call.caller, deployment);
   return isTraced ? traceRun(run, { startedMs, computeCostUsd: (usage) => computeUsd(snapshot, usage) }) : runApp(run);

@@ -143,6 +143,6 @@ function toLoopOptions(
     clock,
     signal,
     ...snapshot.configuration.tools,
-    onToolError: (tool, error) => reportError(`Tool ${tool} of ${toolOrigin} failed`, error),
+    onToolError: (tool, error) => reportError(`the tool ${tool} of ${toolOrigin} failed`, error),
   };
 }

@@ -74,7 +74,7 @@ it('/health reports a configured application until its document is stored', asyn
     otherService.sendRequest({ method: 'GET', path: '/v1/deployments/guide/documents', headers: withKey() });
   await readDocuments();
   await readDocuments();
-  const message = `Document ${reference} of application guide is missing. Upload it`;
+  const message = `guide names the document ${reference}, which is not stored. Upload it`;
   expect([watch.log, state.listIssues()]).toEqual([[message], [{ code: 'document_missing', message }]]);
   await documentStores.put('late.txt', 'Here at last.');
   await readDocuments();

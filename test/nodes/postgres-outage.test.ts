@@ -104,11 +104,11 @@ describe('nodes whose PostgreSQL is available again', () => {
     const before = await countRows('usage_records', demoCalls);
     await postgres.stop();
     for (let call = 0; call < 5; call += 1) expect((await node.chat('demo', { messages: hello })).status).toBe(200);
-    await node.untilOutput(/Cannot write usage records/);
+    await node.untilOutput(/cannot write usage records/);
     await postgres.start();
     const expectWritten = async () => expect(await countRows('usage_records', demoCalls)).toBe(before + 5);
     await vi.waitFor(expectWritten, { timeout: 15_000, interval: 100 });
-    await node.untilOutput(/Resumed writing usage records\. 0 were lost/);
+    await node.untilOutput(/resumed writing usage records\. 0 were lost/);
     await waitForHealthCodes(other, []);
     expect(await getInnerStatuses()).toEqual([200, 200]);
     expect((await get(other, consentPath)).json).toEqual({ accepted: true });

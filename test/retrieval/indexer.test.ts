@@ -385,6 +385,6 @@ describe('an embedding model that fails', () => {
     nowMs += 2000;
     await Promise.all(files.map((file) => read(indexer, file, embedder)));
     await until(() => embedder.inputs.length === 2);
-    expect(errors).toEqual(['Failed to create vectors with letters']);
+    expect(errors).toEqual(['failed to create vectors with letters']);
   });
 });

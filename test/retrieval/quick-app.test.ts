@@ -359,7 +359,7 @@ describe('the configured embedding model', () => {
     const replies = [searchCall, says('Done.'), searchCall, says('Done.')];
     await using rig = await startWith(testFiles, [reference], {}, { configuration, options, replies });
     await rig.chat('look');
-    await until(() => errors.some((message) => message.includes('Failed to create vectors with vectors vectors')));
+    await until(() => errors.some((message) => message.includes('failed to create vectors with vectors vectors')));
     await rig.chat('look');
     expect(toldTo(rig)[0]).toContain('The code of room 77 is ZX-1077.');
   });

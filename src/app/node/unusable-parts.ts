@@ -115,5 +115,5 @@ export class MissingDocuments {
 }
 
 function toMissingSentence(application: string, reference: string): string {
-  return `Document ${reference} of application ${application} is missing. Upload it`;
+  return `${application} names the document ${reference}, which is not stored. Upload it`;
 }

@@ -215,7 +215,7 @@ export class EvaluationRun {
         await this.#store({ nth: index, caseId: current.id, ...caseOutcome });
       } catch (error) {
         if (signal.aborted) return;
-        this.#deps.reportError(`Evaluation ${this.#id} failed`, error);
+        this.#deps.reportError(`evaluation ${this.#id} failed`, error);
         this.#fail(toParleyError(error).message);
       }
     }
@@ -240,7 +240,7 @@ export class EvaluationRun {
         await store.end(this.#id, node, end);
         return;
       } catch (error) {
-        if (tries === 0) reportError(`Could not store the end of evaluation ${this.#id}. Parley retries`, error);
+        if (tries === 0) reportError(`could not store the end of evaluation ${this.#id}. Parley retries`, error);
         await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       }
     }

@@ -18,7 +18,7 @@ export function withFileDeletion(
       // Location of these files in earlier versions of Parley.
       await files.deleteAllIn({ bucket: toDeploymentBucket(id), path: '' });
     } catch (error) {
-      reportError(`Could not delete the files of the deleted application ${id}`, error);
+      reportError(`could not delete the files of the deleted application ${id}`, error);
     }
   };
   return {

@@ -29,12 +29,12 @@ export class BlockedUsers {
     this.#store = deps.store;
     this.#stored = new StoredData(deps, {
       name: 'blocked-users',
-      outage: 'Parley cannot read the blocked users. The last list stays in effect',
+      outage: 'could not read the blocked users. The last list stays in effect',
       readData: () => this.#read(),
     });
     this.#recurring = new Recurring(deps.reportError);
     this.#stored.start();
-    this.#recurring.every(sweepEveryMs, 'Parley could not end the calls of blocked users', async () => {
+    this.#recurring.every(sweepEveryMs, 'could not end the calls of blocked users', async () => {
       if (this.#users.size > 0) this.#onChange();
     });
   }

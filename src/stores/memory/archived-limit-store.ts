@@ -86,7 +86,7 @@ export class ArchivedLimitStore implements LimitStore {
     const { archive, clock, note, reportError } = this.#deps;
     try {
       await archive.save(changes, clock.epochMs());
-      if (this.#isFailing) note('The limit counters are saved again');
+      if (this.#isFailing) note('the limit counters are saved again');
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing)

@@ -102,12 +102,12 @@ describe('journal records', () => {
     await vi.advanceTimersByTimeAsync(5_000);
     writer.usage.add(record('two'));
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(messages).toEqual(['Cannot write usage records. Up to 50000 wait for the store: unavailable']);
+    expect(messages).toEqual(['cannot write usage records. Up to 50000 wait for the store: unavailable']);
     expect(writer.losses()).toEqual([]);
     journal.append = async () => undefined;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['one', 'two']);
-    expect(messages.slice(1)).toEqual(['Resumed writing usage records. 0 were lost']);
+    expect(messages.slice(1)).toEqual(['resumed writing usage records. 0 were lost']);
   });
 
   it('are lost beyond the limit of waiting records, and `losses` reports it until the outage ends', async () => {
@@ -126,7 +126,7 @@ describe('journal records', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['1', '2', '3']);
     expect(writer.losses()).toEqual([]);
-    expect(messages.at(-1)).toBe('Resumed writing usage records. 2 were lost');
+    expect(messages.at(-1)).toBe('resumed writing usage records. 2 were lost');
   });
 
   it('of content are lost beyond their limit of characters, and the log reports it', async () => {
@@ -137,7 +137,7 @@ describe('journal records', () => {
     expect(writer.losses()).toEqual([expect.stringMatching(/^1 contents of calls are lost/)]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect([journal.ids, writer.losses()]).toEqual([['1', '2'], []]);
-    expect(messages).toEqual(['Lost 1 contents of calls: they arrived faster than the store writes them']);
+    expect(messages).toEqual(['lost 1 contents of calls: they arrived faster than the store writes them']);
     writer.contents.add({ id: '4', atMs: 1, text: '' });
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids.at(-1)).toBe('4');

@@ -250,8 +250,8 @@ class RecordQueue<Item> {
 
   #reportWritten(): void {
     const { note, recordsName } = this.#options;
-    if (this.#isUnavailable) note(`Resumed writing ${recordsName}. ${this.#lostCount} were lost`);
-    else if (this.#lostCount > 0) note(`Lost ${this.#lostCount} ${recordsName}: they arrived faster than the store writes them`);
+    if (this.#isUnavailable) note(`resumed writing ${recordsName}. ${this.#lostCount} were lost`);
+    else if (this.#lostCount > 0) note(`lost ${this.#lostCount} ${recordsName}: they arrived faster than the store writes them`);
     this.#isUnavailable = false;
     this.#lostCount = 0;
   }
@@ -260,7 +260,7 @@ class RecordQueue<Item> {
   #reportOutage(error: unknown): void {
     const { getSize, maxWaiting, reportError, recordsName } = this.#options;
     const max = getSize === undefined ? `${maxWaiting}` : `${maxWaiting} characters`;
-    if (!this.#isUnavailable) reportError(`Cannot write ${recordsName}. Up to ${max} wait for the store`, error);
+    if (!this.#isUnavailable) reportError(`cannot write ${recordsName}. Up to ${max} wait for the store`, error);
     this.#isUnavailable = true;
   }
 }

@@ -183,7 +183,7 @@ export class DocumentIndexer {
     } catch (error) {
       if (signal.aborted) return;
       this.#pauseModel(request.embedder);
-      this.#deps.reportError(`Failed to create vectors with ${request.embedder.model}`, error);
+      this.#deps.reportError(`failed to create vectors with ${request.embedder.model}`, error);
     }
   }
 
