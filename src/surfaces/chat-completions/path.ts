@@ -1,8 +1,9 @@
 import { tryDecode } from '#base/http/url-path.ts';
-import type { RequestedVersion } from '#contract/api-version.ts';
+import { checkApiVersion, createMissingVersionError, type RequestedVersion } from '#contract/api-version.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
+import type { PathDeployment } from '../http/authorize-call.ts';
 import { methodNotAllowed, routeNotFound, toAllowed } from '../http/path-methods.ts';
 
 /** Prefix of Parley's own paths. Other prefixes are aliases. */
@@ -27,12 +28,8 @@ const apiNames = apisOfDeployments.map((api) => (api === 'completions' ? '(?<!(?
 const targetPattern = new RegExp(`^(.*)/(${apiNames})(?:/([^/]*))?$`);
 
 /** Parts of a path that names a deployment. */
-export interface DeploymentTarget {
-  /** Percent-encoded ID from the path. `readId` decodes it. */
-  readonly encodedId: string;
+interface DeploymentTarget extends PathDeployment {
   readonly api: CompatApi;
-  /** Version in the path or the query. Undefined if there is none. */
-  readonly version: RequestedVersion | undefined;
 }
 
 /** A path prefix below which paths name deployments. */
@@ -41,23 +38,26 @@ export interface DeploymentBase {
   readonly base: string;
   /** Whether GET returns a deployment at the prefix and its ID. */
   readonly isListed: boolean;
+  readonly requiresVersion?: boolean;
 }
 
 /**
  * Parses `{id}/{api}[/{api_version}]`, such as `{id}/chat/completions`, from a raw path below the base. The ID may have several
- * segments. Throws `route_not_found` or `method_not_allowed`.
+ * segments. Throws `route_not_found`, `method_not_allowed`, or `deployment_not_found` if the ID is invalid.
  */
-export function readTarget(rawUrl: string, { base, isListed }: DeploymentBase): DeploymentTarget {
+export function readTarget(rawUrl: string, { base, isListed, requiresVersion }: DeploymentBase): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
   const targetPath = path.slice(base.length);
   const match = findApi(targetPath);
   if (match === undefined) throw isListed && !targetPath.includes('/') ? postNotAllowed() : routeNotFound();
   const { encodedId, api, inPath } = match;
-  return {
-    encodedId,
-    api,
-    version: inPath === undefined ? readQueryVersion(query) : { text: tryDecode(inPath) ?? inPath, from: 'path' },
+  const version: RequestedVersion | undefined =
+    inPath === undefined ? readQueryVersion(query) : { text: tryDecode(inPath) ?? inPath, from: 'path' };
+  const checkVersion = (): void => {
+    if (version !== undefined) checkApiVersion(version);
+    else if (requiresVersion) throw createMissingVersionError();
   };
+  return { api, deployment: readId(encodedId), checkVersion };
 }
 
 function findApi(path: string) {
@@ -70,8 +70,7 @@ export function getApiForMetrics(rawUrl: string, { base }: DeploymentBase): Comp
   return findApi(rawUrl.slice(base.length).split('?', 1)[0] ?? '')?.api ?? 'chat/completions';
 }
 
-/** Returns the deployment ID of a path. Throws `deployment_not_found` if the ID is invalid. */
-export function readId(encodedId: string): string {
+function readId(encodedId: string): string {
   const id = toDeploymentId(encodedId);
   if (id === undefined) throw new ParleyError('deployment_not_found', 'The path does not contain a valid deployment ID.');
   return id;

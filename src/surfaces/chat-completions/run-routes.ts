@@ -16,7 +16,7 @@ import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import { toChatRunRef } from '#domain/responses/chat-run.ts';
 import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
-import { authorizeByModel } from '../http/authorize-by-model.ts';
+import { authorizeCall } from '../http/authorize-call.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
 import { routeNotFound } from '../http/path-methods.ts';
 import { type Query, readInteger } from '../http/query.ts';
@@ -81,7 +81,7 @@ async function start(deps: ChatRunDeps, exchange: Exchange): Promise<void> {
   const { context, caller } = exchange;
   rejectPerRequestKey(caller, 'start chat runs');
   const id = toId(stripPathPrefix(base, context.request.url ?? ''));
-  const { target, value } = await authorizeByModel(deps, exchange);
+  const { target, value } = await authorizeCall(deps, exchange);
   if (target.snapshot.configuration.responses.store === 'never') throw routeNotFound();
   const request = parseChatRequest(value);
   if (request.store === false) throw createRequestError('store', 'must not be false, because the chunks of a run are stored');

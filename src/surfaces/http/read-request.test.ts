@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { authorizeByModel } from './authorize-by-model.ts';
+import { authorizeCall } from './authorize-call.ts';
 import { readBody } from './read-request.ts';
 import { stalledMs } from './replies/event-stream.ts';
 import { sendJson } from './replies/send-json.ts';
@@ -84,7 +84,7 @@ test('readBody yields to the event loop after a large body', async () => {
   expect(log).toEqual(['other work', 'use']);
 });
 
-test('authorizeByModel yields to the event loop between parsing and validation of a large body', async () => {
+test('authorizeCall yields to the event loop between parsing and validation of a large body', async () => {
   const steps: string[] = [];
   const authorize = async (): Promise<object> => {
     setImmediate(() => steps.push('other work'));
@@ -92,6 +92,6 @@ test('authorizeByModel yields to the event loop between parsing and validation o
   };
   const context = { id: 'r', record: { setDeployment: () => undefined }, request: {} };
   const deps = { handler: { readJson: () => Buffer.from(largeText) }, calls: { authorize } };
-  await authorizeByModel(deps as never, { context, caller: {} } as never);
+  await authorizeCall(deps as never, { context, caller: {} } as never);
   expect([...steps, 'check']).toEqual(['other work', 'check']);
 });

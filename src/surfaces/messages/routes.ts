@@ -14,7 +14,7 @@ import { type Abilities, type Deployment, getAbilities } from '#domain/deploymen
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/usage.ts';
-import { authorizeByModel } from '../http/authorize-by-model.ts';
+import { authorizeCall } from '../http/authorize-call.ts';
 import { type JoinedHeaders, readCredentials, type SurfaceDeps } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
@@ -83,15 +83,8 @@ async function serveCount(deps: MessagesDeps, exchange: Exchange): Promise<void>
   sendJson(context.response, 200, toLatin1(JSON.stringify({ input_tokens })), context.headers);
 }
 
-interface AuthorizedRequest {
-  readonly target: Target;
-  /** Parsed body. */
-  readonly value: unknown;
-  readonly affinity: string | undefined;
-}
-
-async function authorize(deps: MessagesDeps, exchange: Exchange): Promise<AuthorizedRequest> {
-  const { target, value } = await authorizeByModel(deps, exchange, { missingModelMessage });
+async function authorize(deps: MessagesDeps, exchange: Exchange) {
+  const { target, value } = await authorizeCall(deps, exchange, { missingModelMessage });
   const affinity = prefersCache(exchange.context.request.headers)
     ? hashConversationStart(value, target.call.caller.subject)
     : undefined;

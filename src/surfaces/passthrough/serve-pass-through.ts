@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Sink } from '#base/stream/sink.ts';
 import { endEvent, toEvent } from '#contract/chat/frame.ts';
 import { type PassThroughApi, type PassThroughTraits, parsePassThrough, passThrough } from '#contract/pass-through.ts';
-import type { Call, Calls, Target } from '#domain/call.ts';
-import type { Caller } from '#domain/callers/caller.ts';
+import type { Calls, Target } from '#domain/call.ts';
 import type { PassThroughFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';
+import { authorizeCall, type PathDeployment } from '../http/authorize-call.ts';
 import { discardBody, readPieces, toBoundary } from '../http/form/form-reader.ts';
-import { bodyTooLarge, parseBody, readModel, requirePlain, unsupportedType } from '../http/read-request.ts';
+import { bodyTooLarge, requirePlain, unsupportedType } from '../http/read-request.ts';
 import { EventStream, endResponse, whenDrained } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
@@ -21,26 +21,16 @@ export interface PassThroughDeps {
   readonly maxFormBytes: () => number;
 }
 
-/** A request to a pass-through API. */
-interface PassThroughExchange extends Exchange {
+/** A request to a pass-through API. Without a deployment in the path, `model` in the body names it. */
+interface PassThroughExchange extends Exchange, Partial<PathDeployment> {
   readonly api: PassThroughApi;
-  /** Deployment from the path. Undefined if `model` in the body names it. */
-  readonly deployment: string | undefined;
-  /** Throws if the API version in the path is invalid. */
-  readonly checkVersion: () => void;
 }
 
-/** Surface of the pass-through APIs. */
-export interface PassThroughSurface {
-  /** Authorizes, parses, and answers a request. */
-  serve(exchange: PassThroughExchange): Promise<void>;
-  /** Returns the maximum number of bytes of a form. Undefined if the request is not a form. */
-  maxFormBytes(request: IncomingMessage, api: PassThroughApi): number | undefined;
-}
-
-export function createPassThrough(deps: PassThroughDeps): PassThroughSurface {
+/** Returns the surface of the pass-through APIs. */
+export function createPassThrough(deps: PassThroughDeps) {
   return {
-    async serve(exchange) {
+    /** Authorizes, parses, and answers a request. */
+    async serve(exchange: PassThroughExchange): Promise<void> {
       const { context, api } = exchange;
       const { target, request } = await (isForm(context.request, passThrough[api])
         ? readForm(deps, exchange)
@@ -48,7 +38,9 @@ export function createPassThrough(deps: PassThroughDeps): PassThroughSurface {
       const reply = new PassThroughReply(context);
       await context.follow(deps.calls.passThrough(target, request, reply), reply);
     },
-    maxFormBytes: (request, api) => (isForm(request, passThrough[api]) ? deps.maxFormBytes() : undefined),
+    /** Returns the maximum number of bytes of a form. Undefined if the request is not a form. */
+    maxFormBytes: (request: IncomingMessage, api: PassThroughApi) =>
+      isForm(request, passThrough[api]) ? deps.maxFormBytes() : undefined,
   };
 }
 
@@ -62,32 +54,25 @@ function isForm({ headers }: IncomingMessage, { accepts }: PassThroughTraits): b
   return accepts === 'form' || (accepts === 'either' && /^\s*multipart\//i.test(headers['content-type'] ?? ''));
 }
 
-/** Reads a JSON request. If the path names the deployment, the body is parsed after authorization. */
-async function readJson({ handler, calls }: PassThroughDeps, exchange: PassThroughExchange): Promise<ReadResult> {
-  const { context, caller, api, deployment } = exchange;
-  const bytes = await handler.readJson(context);
-  const parsedBody = deployment === undefined ? parseBody(bytes) : undefined;
-  const target = await calls.authorize(toCall(context, caller, deployment ?? readModel(parsedBody)), api);
-  exchange.checkVersion();
-  return { target, request: { api, body: parsePassThrough(api, parsedBody ?? parseBody(bytes)) } };
+async function readJson(deps: PassThroughDeps, exchange: PassThroughExchange): Promise<ReadResult> {
+  const { api } = exchange;
+  const { target, value } = await authorizeCall(deps, exchange, { ...exchange, use: api });
+  return { target, request: { api, body: parsePassThrough(api, value) } };
 }
 
 /** Reads a form up to its `model` field for authorization, and then buffers at most 1 MiB. The call reads the rest. */
 async function readForm(deps: PassThroughDeps, exchange: PassThroughExchange): Promise<ReadResult> {
-  const { context, caller, api, deployment } = exchange;
-  const { request, response } = context;
+  const { context, caller, api } = exchange;
+  const { id, record, request, response } = context;
   const boundary = requireForm(request);
   response.once('finish', () => discardBody(request));
   const form = new PassThroughForm(limitBytes(readPieces(request), deps.maxFormBytes()), boundary, api);
-  const target = await deps.calls.authorize(toCall(context, caller, deployment ?? (await form.readModel())), api);
-  exchange.checkVersion();
+  const deployment = exchange.deployment ?? (await form.readModel());
+  record.setDeployment(deployment);
+  const target = await deps.calls.authorize({ id, deployment, caller, record, origin: request }, api);
+  exchange.checkVersion?.();
   await form.readAhead();
   return { target, request: { api, form, defaults: target.deployment.defaults } };
-}
-
-function toCall({ id, record, request }: RequestContext, caller: Caller, deployment: string): Call {
-  record.setDeployment(deployment);
-  return { id, deployment, caller, record, origin: request };
 }
 
 function requireForm({ headers }: IncomingMessage): string {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
@@ -13,7 +13,7 @@ import type { Calls, ReplySink, Target } from '#domain/call.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns, ResponseStart } from '#services/responses/background-runs.ts';
 import { noStorage, type ResponseStorage } from '#services/responses/response-storage.ts';
-import { authorizeByModel } from '../http/authorize-by-model.ts';
+import { authorizeCall, type PathDeployment } from '../http/authorize-call.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
 import { methodNotAllowed } from '../http/path-methods.ts';
 import { sendJson } from '../http/replies/send-json.ts';
@@ -84,18 +84,11 @@ function createWebSocketRejection(): ParleyError {
   });
 }
 
-/** Deployment that the path names, as in the paths of Azure. */
-interface PathDeployment {
-  readonly deployment: string;
-  /** Throws if the version in the path is invalid. */
-  readonly checkVersion: () => void;
-}
-
 /** Creates a response. `route` is present for `/{alias}/deployments/{id}/responses`. */
 export async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: PathDeployment): Promise<void> {
   const { context } = exchange;
-  const { target, value } = await authorizeByModel(deps, exchange, { deployment: route?.deployment });
-  route?.checkVersion();
+  const { target, value: body } = await authorizeCall(deps, exchange, route);
+  const value = route !== undefined && isJsonObject(body) ? { ...body, model: route.deployment } : body;
   const request = parseResponsesRequest(value);
   context.record.session ??= toSessionId(request.prompt_cache_key);
   if (request.background === true && deps.background !== undefined)
@@ -153,7 +146,7 @@ async function prepareRun(
 
 async function serveCount(deps: ResponsesDeps, exchange: Exchange): Promise<void> {
   const { context } = exchange;
-  const { target, value } = await authorizeByModel(deps, exchange);
+  const { target, value } = await authorizeCall(deps, exchange);
   const request = parseResponsesRequest(value);
   const opened = await selectStorage(deps, target).openUnlocked(target, request);
   const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
@@ -165,7 +158,7 @@ async function serveCount(deps: ResponsesDeps, exchange: Exchange): Promise<void
 
 async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<void> {
   const { context } = exchange;
-  const { target, value } = await authorizeByModel(deps, exchange);
+  const { target, value } = await authorizeCall(deps, exchange);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
   const request: ResponsesRequest = {
     model,
