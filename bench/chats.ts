@@ -12,9 +12,8 @@ import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import type { ChatCursor, ChatSearchQuery } from '#domain/chats/chat-store.ts';
 import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
-import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
-import { startPostgres } from '#test/start-postgres.ts';
+import { openPostgres, startPostgres } from '#test/start-postgres.ts';
 import { type FilledUser, fillUser, toChatId, toUniqueWord } from './chats/fill.ts';
 import { measure } from './responses/timings.ts';
 
@@ -29,7 +28,7 @@ const otherUserCount = Math.max(0, Math.floor((rows - listed.chats - large.chats
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const seal = new Seal([new Secret('a secret of the bench')]);
 const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsync=on', 'shared_buffers=128MB');
-const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(new Secret(server.url));
+const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(server.url);
 const { database } = opened;
 
 function listUsers(): readonly FilledUser[] {

@@ -9,11 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
-import { Secret } from '#base/secrets/secret.ts';
-import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
-import { startPostgres } from '#test/start-postgres.ts';
+import { openPostgres, startPostgres } from '#test/start-postgres.ts';
 import { measure } from './responses/timings.ts';
 
 const { values: flags } = parseArgs({
@@ -32,9 +30,7 @@ const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsync=off', 'shared_buffers=128MB');
 const options = { timeoutMs: 600_000 };
 const opened =
-  server === undefined
-    ? await openSqlite(join(folder, 'parley.db'), options)
-    : await openPostgres(new Secret(server.url), options);
+  server === undefined ? await openSqlite(join(folder, 'parley.db'), options) : await openPostgres(server.url, options);
 const journal = new SqlJournal(opened.database, () => endMs);
 
 async function execute(statement: string): Promise<void> {

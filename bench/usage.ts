@@ -9,12 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
-import { Secret } from '#base/secrets/secret.ts';
 import type { CallsQuery, UsageRecord } from '#domain/usage/journal.ts';
-import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
-import { startPostgres } from '#test/start-postgres.ts';
+import { openPostgres, startPostgres } from '#test/start-postgres.ts';
 import { measure } from './responses/timings.ts';
 
 const { values: flags } = parseArgs({
@@ -30,7 +28,7 @@ const yearMs = 365 * 86_400_000;
 const fromMs = Date.UTC(2030, 0, 1);
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsync=on', 'shared_buffers=128MB');
-const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(new Secret(server.url));
+const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(server.url);
 const nowMs = fromMs + yearMs;
 const journal = new SqlJournal(opened.database, () => nowMs);
 const maintain = (retentionDays: number | undefined): Promise<void> =>

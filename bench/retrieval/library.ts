@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { BoundedCache } from '#base/cache/bounded-cache.ts';
 import { EmbedderPool } from '#base/embedding/local-embedder.ts';
 import type { JsonObject } from '#base/json/json.ts';
-import { Secret } from '#base/secrets/secret.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument } from '#domain/tools/passage-index.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
-import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { openPostgres } from '#test/start-postgres.ts';
 import { DeploymentEmbedder, type SendEmbeddingsRequest } from '#tools/retrieval/deployment-embedder.ts';
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import type { CorpusDocument } from './corpus/corpus.ts';
@@ -22,7 +21,7 @@ export async function openLibrary(postgresUrl: string | undefined, embeddingsUrl
   const folder = await mkdtemp(join(tmpdir(), 'parley-retrieval-'));
   const { database, close: closeDatabase } = await (postgresUrl === undefined
     ? openSqlite(join(folder, 'parley.db'))
-    : openPostgres(new Secret(postgresUrl)));
+    : openPostgres(postgresUrl));
   const index = new SqlPassageIndex(database);
   const blobs = await DiskBlobStore.open(folder);
   const local = new EmbedderPool(availableParallelism(), { recent: new BoundedCache({ maxBytes: 0, countBytes: () => 0 }) });

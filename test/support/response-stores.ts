@@ -3,13 +3,13 @@ import { Secret } from '#base/secrets/secret.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
 import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
 import { SqlShareStore } from '#stores/sql/chats/share-store.ts';
-import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
 import { freshDatabase } from './fresh-database.ts';
+import { openPostgres } from './start-postgres.ts';
 import type { ServiceOptions } from './start-service.ts';
 import { openFolder } from './temporary-folder.ts';
 
@@ -32,9 +32,7 @@ const patient = { timeoutMs: 60_000 };
 export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<ResponseDatabase> {
   const location = engine === 'SQLite' ? await openFolder() : await freshDatabase();
   const opened =
-    'url' in location
-      ? await openPostgres(new Secret(location.url), patient)
-      : await openSqlite(`${location.path}/parley.db`, patient);
+    'url' in location ? await openPostgres(location.url, patient) : await openSqlite(`${location.path}/parley.db`, patient);
   const { database } = opened;
   const seal = new Seal([new Secret('a secret of this test')]);
   return {

@@ -2,12 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { Secret } from '#base/secrets/secret.ts';
-import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { freshDatabase, type TestDatabase } from './fresh-database.ts';
 import { sharedServer } from './shared-server.ts';
+import { openPostgres } from './start-postgres.ts';
 
 /** A new database. Disposal deletes it. */
 export interface FreshDatabase extends AsyncDisposable {
@@ -78,12 +77,12 @@ export async function freshSqlite(): Promise<FreshDatabase & { readonly file: st
 
 export async function freshPostgres(): Promise<FreshDatabase & TestDatabase> {
   const { url, ...fresh } = await freshDatabase();
-  return { ...fresh, url, open: (options) => openPostgres(new Secret(url), options).then(closing) };
+  return { ...fresh, url, open: (options) => openPostgres(url, options).then(closing) };
 }
 
 /** Opens a database through a pooler in transaction mode. The URL leads to the server itself. */
 async function freshPooledPostgres(): Promise<FreshDatabase> {
   const { url, ...fresh } = await freshDatabase();
   const pooledUrl = new URL(new URL(url).pathname, await sharedServer('pgbouncer')).href;
-  return { ...fresh, open: (options) => openPostgres(new Secret(pooledUrl), options).then(closing) };
+  return { ...fresh, open: (options) => openPostgres(pooledUrl, options).then(closing) };
 }

@@ -6,16 +6,16 @@ import { SqlApplicationStore } from '#stores/sql/applications/application-store.
 import { SqlBlockedUserStore } from '#stores/sql/callers/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/callers/key-store.ts';
 import { SqlPeopleStore } from '#stores/sql/callers/people-store.ts';
-import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import type { OpenDatabase, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
+import { openPostgres } from './start-postgres.ts';
 import type { ServiceOptions } from './start-service.ts';
 
 export type { OpenDatabase };
 
 /** Creates the tables in a PostgreSQL database, as the first node does. */
 export async function createTables(url: string): Promise<void> {
-  await (await openPostgres(new Secret(url))).close();
+  await (await openPostgres(url)).close();
 }
 
 export function createApplicationStore(database: SqlDatabase): ApplicationStore {

@@ -5,6 +5,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Secret } from '#base/secrets/secret.ts';
+import { type MonitoredDatabase, openMonitoredPostgres } from '#stores/sql/engine/postgres.ts';
+import { type OpenOptions, toOpenError } from '#stores/sql/engine/sql-database.ts';
 import { freePort } from './listening.ts';
 import { spawnTied, type TiedProcess } from './tied-process.ts';
 
@@ -52,6 +55,18 @@ export async function startPostgres(...furtherSettings: readonly string[]): Prom
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** Opens a database. Unlike a node, it rejects if the database is unavailable. */
+export async function openPostgres(url: string, options: OpenOptions = {}): Promise<MonitoredDatabase> {
+  let error: unknown;
+  const onUnavailable = (cause: unknown): void => {
+    error = cause;
+  };
+  const opened = await openMonitoredPostgres(new Secret(url), { ...options, onUnavailable, onRecovery: () => undefined });
+  if (!opened.isUnavailable()) return opened;
+  await opened.close();
+  throw toOpenError(error);
 }
 
 function toFlags(settings: readonly string[]): readonly string[] {

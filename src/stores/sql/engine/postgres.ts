@@ -7,7 +7,6 @@ import type { Schema } from '../schema.ts';
 import { describeConnectionError, isReadOnly, isStartupParameterRejected, RejectedConnectionError } from './postgres-errors.ts';
 import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
 
-const defaultConnections = 10;
 /** Time limit in milliseconds for nodes that start together to wait until one of them has created the tables. */
 const migrationMs = 120_000;
 
@@ -29,32 +28,12 @@ export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonit
 }
 
 /**
- * Opens the database at `postgres://…` that nodes share. While its server is unavailable, every operation fails within its
- * timeout. Operations work again when the server is back. Throws `StoreError` or `NewerDatabaseError`.
- */
-export async function openPostgres(url: Secret, { timeoutMs = 5000, clock }: OpenOptions = {}): Promise<OpenDatabase> {
-  const limits = { connectMs: timeoutMs, statementMs: timeoutMs, maxConnections: defaultConnections };
-  const server = new Server(url, { clock });
-  try {
-    await createTables(server, limits);
-    const kysely = connect(server, limits);
-    return {
-      database: new SqlDatabase(kysely, { engine: 'postgres', timeoutMs, toStoreMs: server.toStoreMs }),
-      close: () => kysely.destroy(),
-    };
-  } catch (error) {
-    throw toOpenError(describeConnectionError(error));
-  }
-}
-
-/**
- * Opens a database that may be unavailable. In that case, it is polled and every operation fails immediately. Its tables are
- * created when it is reached. Throws `StoreError` if the server rejects this node, or
- * `NewerDatabaseError`.
+ * Opens the database at `postgres://…` that nodes share. If it is unavailable, it is polled and every operation fails immediately.
+ * Its tables are created when it is reached. Throws `StoreError` if the server rejects this node, or `NewerDatabaseError`.
  */
 export async function openMonitoredPostgres(
   url: Secret,
-  { timeoutMs = 5000, note, clock, maxConnections = defaultConnections, isReplica = false, ...callbacks }: AvailabilityOptions,
+  { timeoutMs = 5000, note, clock, maxConnections = 10, isReplica = false, ...callbacks }: AvailabilityOptions,
 ): Promise<MonitoredDatabase> {
   const limits = { connectMs: timeoutMs, statementMs: timeoutMs, maxConnections };
   const server = new Server(url, { note, clock });
