@@ -44,12 +44,12 @@ export interface SearchResult {
 /** Searches passages by words and by meaning. */
 export class PassageSearch {
   readonly #index: PassageIndex;
-  readonly #vectors: VectorCache;
+  readonly #vectors: BoundedCache<Float32Array>;
 
   /** `vectors` caches the vectors of recently searched documents. */
   constructor(index: PassageIndex, vectors: BoundedCache<Float32Array>) {
     this.#index = index;
-    this.#vectors = new VectorCache(index, vectors);
+    this.#vectors = vectors;
   }
 
   /**
@@ -83,7 +83,7 @@ export class PassageSearch {
     let hasAllVectors = documents.length > 0;
     // One document after the other, because the vectors of all of them may not fit into memory.
     for (const document of documents) {
-      const vectors = await this.#vectors.get(document, embedder.model);
+      const vectors = await this.#readVectors(document, embedder.model);
       if (vectors.length > 0 && nearest === undefined) {
         const queryVector = await embed(text, embedder, signal);
         if (queryVector === undefined) return { hits: [], hasAllVectors: false };
@@ -93,6 +93,20 @@ export class PassageSearch {
       await nearest?.scan(document.id, vectors);
     }
     return nearest === undefined ? { hits: [], hasAllVectors: false } : { hits: nearest.hits, hasAllVectors };
+  }
+
+  /**
+   * Returns the concatenated vectors of a document, starting at its first passage. The array is shorter while vectors are being
+   * created. Complete arrays are cached.
+   */
+  async #readVectors({ id, passageCount }: IndexedDocument, model: string): Promise<Float32Array> {
+    const key = `${id} ${model}`;
+    const cached = this.#vectors.find(key);
+    if (cached !== undefined) return cached;
+    const vectorRuns = await this.#index.readVectors({ document: id, model });
+    const vectors = concatVectors(vectorRuns.map((run) => run.vectors));
+    if (vectorRuns.reduce((sum, run) => sum + run.count, 0) === passageCount) this.#vectors.set(key, vectors);
+    return vectors;
   }
 }
 
@@ -133,7 +147,7 @@ interface WeightedHit extends PassageHit {
 }
 
 /** Merges lists by weighted reciprocal rank fusion. Passages with high ranks in several lists come first. */
-export function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
+function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
   const scores = new Map<string, { readonly hit: PassageHit; score: number }>();
   for (const list of lists) {
     for (const [rank, { document, nth, weight }] of list.entries()) {
@@ -174,7 +188,7 @@ function dot(vector: Float32Array, vectors: Float32Array, from: number): number 
 }
 
 /** Finds the passages whose vectors are most similar to the vector of a question. */
-export class NearestPassages {
+class NearestPassages {
   /** Sorted, best first. */
   readonly hits: NearHit[] = [];
   readonly #queryVector: Float32Array;
@@ -212,30 +226,5 @@ export class NearestPassages {
     this.hits.splice(position === -1 ? this.hits.length : position, 0, hit);
     if (this.hits.length > this.#limit) this.hits.pop();
     if (this.hits.length === this.#limit) this.#minSimilarity = this.hits.at(-1)?.similarity ?? this.#minSimilarity;
-  }
-}
-
-/** Caches the vectors of recently searched documents. */
-export class VectorCache {
-  readonly #index: PassageIndex;
-  readonly #cache: BoundedCache<Float32Array>;
-
-  constructor(index: PassageIndex, cache: BoundedCache<Float32Array>) {
-    this.#index = index;
-    this.#cache = cache;
-  }
-
-  /**
-   * Returns the concatenated vectors of a document, starting at its first passage. The array is shorter while vectors are being
-   * created.
-   */
-  async get({ id, passageCount }: IndexedDocument, model: string): Promise<Float32Array> {
-    const key = `${id} ${model}`;
-    const cached = this.#cache.find(key);
-    if (cached !== undefined) return cached;
-    const vectorRuns = await this.#index.readVectors({ document: id, model });
-    const vectors = concatVectors(vectorRuns.map((run) => run.vectors));
-    if (vectorRuns.reduce((sum, run) => sum + run.count, 0) === passageCount) this.#cache.set(key, vectors);
-    return vectors;
   }
 }
