@@ -67,7 +67,7 @@ const readErrors: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 function describeReadError(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const { code } = error as NodeJS.ErrnoException;
   return readErrors.get(code) ?? `cannot be read${code === undefined ? '' : ` (${code})`}`;
 }
 

@@ -33,34 +33,22 @@ export async function countTokens(
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = deps.protocols[upstream.protocol];
       if (count === undefined) throw new ParleyError('internal_error', 'The upstream does not support token counting.');
-      const estimated = new EstimatedCount(reply, () => estimateRequestTokens(request));
-      return count({ upstream, request, headers: toTraceHeaders(target, attempt), native }, estimated);
+      const estimate = (): number => estimateRequestTokens(request);
+      return count({ upstream, request, headers: toTraceHeaders(target, attempt), native }, withEstimate(reply, estimate));
     },
   };
   return fetchFromUpstreams(deps, attempts, signal);
 }
 
 /** Passes a count on. Replaces the error of an upstream that does not count tokens by an estimate. */
-class EstimatedCount implements Sink<number> {
-  readonly #next: Sink<number>;
-  readonly #estimate: () => number;
-
-  constructor(next: Sink<number>, estimate: () => number) {
-    this.#next = next;
-    this.#estimate = estimate;
-  }
-
-  frame(count: number): void {
-    this.#next.frame(count);
-  }
-
-  end(): void {
-    this.#next.end();
-  }
-
-  fail(error: unknown): void {
-    if (!(error instanceof UpstreamError) || !unsupportedStatuses.has(error.status)) return this.#next.fail(error);
-    this.#next.frame(this.#estimate());
-    this.#next.end();
-  }
+function withEstimate(next: Sink<number>, estimate: () => number): Sink<number> {
+  return {
+    frame: (count) => next.frame(count),
+    end: () => next.end(),
+    fail(error) {
+      if (!(error instanceof UpstreamError) || !unsupportedStatuses.has(error.status)) return next.fail(error);
+      next.frame(estimate());
+      next.end();
+    },
+  };
 }

@@ -241,50 +241,30 @@ class SpendSeries {
   }
 }
 
-/** Durations of HTTP requests by method, route pattern, and status. */
+/** Durations of HTTP requests by method, route pattern, and status. Routes beyond the first 300 count as `_OTHER`. */
 class HttpSeries {
-  readonly #routes = new Map<string, Map<string, Map<number, Histogram>>>();
+  readonly #routes = new Set<string>();
+  readonly #series = new Map<string, Histogram>();
 
   get(method: string, route: string, status: number): Histogram {
-    const byMethod = this.#routes.get(route) ?? this.#addRoute(route);
-    const byStatus = byMethod.get(method) ?? this.#addMethod(byMethod, method);
-    return byStatus.get(status) ?? this.#addStatus(byStatus, { method, route, status });
-  }
-
-  *durations(): Iterable<Histogram> {
-    for (const byMethod of this.#routes.values()) {
-      for (const byStatus of byMethod.values()) yield* byStatus.values();
-    }
-  }
-
-  #addRoute(route: string): Map<string, Map<number, Histogram>> {
-    const label = this.#routes.size < maxRoutes ? route : otherLabel;
-    const byMethod = this.#routes.get(label) ?? new Map();
-    this.#routes.set(label, byMethod);
-    return byMethod;
-  }
-
-  #addMethod(byMethod: Map<string, Map<number, Histogram>>, method: string): Map<number, Histogram> {
-    const label = methods.has(method) ? method : otherLabel;
-    const byStatus = byMethod.get(label) ?? new Map();
-    byMethod.set(label, byStatus);
-    return byStatus;
-  }
-
-  #addStatus(
-    byStatus: Map<number, Histogram>,
-    { method, route, status }: { method: string; route: string; status: number },
-  ): Histogram {
-    const label = Number.isInteger(status) && status >= 100 && status <= 599 ? status : 0;
-    const existing = byStatus.get(label);
+    if (this.#routes.size < maxRoutes) this.#routes.add(route);
+    const methodLabel = methods.has(method) ? method : otherLabel;
+    const routeLabel = this.#routes.has(route) ? route : otherLabel;
+    const code = Number.isInteger(status) && status >= 100 && status <= 599 ? status : 0;
+    const key = `${methodLabel} ${routeLabel} ${code}`;
+    const existing = this.#series.get(key);
     if (existing !== undefined) return existing;
     const series = new Histogram(histograms.httpRequest.boundaries, {
-      'http.request.method': methods.has(method) ? method : otherLabel,
-      'http.route': this.#routes.has(route) ? route : otherLabel,
-      'http.response.status_code': String(label),
-      ...(label >= 500 && { 'error.type': String(label) }),
+      'http.request.method': methodLabel,
+      'http.route': routeLabel,
+      'http.response.status_code': String(code),
+      ...(code >= 500 && { 'error.type': String(code) }),
     });
-    byStatus.set(label, series);
+    this.#series.set(key, series);
     return series;
+  }
+
+  durations(): Iterable<Histogram> {
+    return this.#series.values();
   }
 }

@@ -45,7 +45,7 @@ async function sweepOnce(database: SqlDatabase, laterMs: number): Promise<readon
   const index = new SqlFileIndex(database);
   const leases = new SqlPassageIndex(database);
   const parts = { store: blobs, index, leases, isShared: true, ownsContents: async () => true };
-  const sweeper = openSweeper(parts, { clock, caches: new Caches(), note: log, reportError: log });
+  const sweeper = openSweeper(parts, { clock, note: log, reportError: log });
   await sweeper.run();
   return messages;
 }

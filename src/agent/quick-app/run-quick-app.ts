@@ -4,45 +4,36 @@ import { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
-import type { LoadedTools, Tool, ToolsetInstructions } from '#domain/tools/tool.ts';
+import type { LoadedTools, ToolsetInstructions } from '#domain/tools/tool.ts';
 import { Citations } from '../citations.ts';
 import type { ContextChange, ContextOptions } from '../context/context-window.ts';
 import { runLoop } from '../loop.ts';
-import type { RunMemory } from '../loop-options.ts';
+import type { LoopOptions, RunMemory } from '../loop-options.ts';
 import { Reply, type ReplyHead, toHandover } from '../reply.ts';
 import { truncateText } from '../results/truncate-text.ts';
-import { type AcceptedMedia, isMediaMessage } from '../tool-media.ts';
-import type { RejectedCall } from '../tool-run.ts';
+import { isMediaMessage } from '../tool-media.ts';
 import type { ToolCall } from '../turn.ts';
 import { type ClientTools, createClientTools } from './client-tools.ts';
 import type { Conversation } from './conversation.ts';
 import { mapTexts, type OffloadedTexts, parseMarker, type RunState } from './run-state.ts';
 
 /** Options for one run of a quick app. */
-export interface QuickAppRun extends ReplyHead {
+export interface QuickAppRun
+  extends ReplyHead,
+    Pick<LoopOptions, 'request' | 'signal' | 'acceptedMedia' | 'acceptsFormatWithTools' | 'wrapTool' | 'onRejectedCall'> {
   readonly app: QuickApp;
   /** Tools of the app, including the missing ones. */
   readonly tools: LoadedTools;
-  readonly request: ChatRequest;
   readonly conversation: Conversation;
   /** Sends a request to the app's model on behalf of the caller. */
   readonly sendModelRequest: (request: ChatRequest, purpose?: 'summary') => Promise<InnerReply>;
   /** Builds the reply's `custom_content.state`. */
   readonly sealState: (state: RunState) => Promise<JsonObject>;
-  /** Media that the model accepts from tools. If absent, tools can only return text. */
-  readonly acceptedMedia?: AcceptedMedia | undefined;
-  /** Whether the model accepts a response schema together with tools. Defaults to true. */
-  readonly acceptsFormatWithTools?: boolean | undefined;
   /** Options for conversations that exceed the context window of the model. */
   readonly context: Pick<ContextOptions, 'strategy' | 'maxTokens' | 'vocabulary'>;
   readonly onContextChange?: (change: ContextChange) => void;
-  /** Called for each tool that the run itself adds. Returns the tool to run instead. */
-  readonly wrapTool?: (tool: Tool) => Tool;
-  readonly signal: AbortSignal;
   readonly limits: { readonly maxTurns: number; readonly timeoutMs: number; readonly maxResultBytes: number };
   readonly onToolError: (tool: string, error: unknown) => void;
-  /** Called with calls that did not run a tool. */
-  readonly onRejectedCall?: (call: RejectedCall) => void;
 }
 
 /** Answers with a quick app (docs/quick-apps.md, How a run works). Continues a run that waits for its client or failed. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import type { Clock } from '#base/time/clock.ts';
+import { dayMs } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { PassageIndex } from '#domain/tools/passage-index.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
@@ -75,7 +75,7 @@ export function openContents({ blobs, isShared, location }: OpenedBlobs, records
   if (mustSweep) void reached.then(() => sweeper.run());
   if (locatedBlobs !== undefined)
     reached.then(() => locatedBlobs.locate({ claims: false })).catch((error) => deps.reportError(uncheckedMessage, error));
-  return { blobs: locatedBlobs ?? blobs, areElsewhere: () => locatedBlobs?.isElsewhere === true, stop: () => sweeper.stop() };
+  return { blobs: locatedBlobs ?? blobs, areElsewhere: () => locatedBlobs?.isElsewhere === true, stop: sweeper.stop };
 }
 
 const uncheckedMessage =
@@ -104,73 +104,53 @@ const leaseName = 'sweep of contents';
 /** Duration of the lease. It is shorter than the interval of 1 day between two sweeps of a node. */
 const leaseMs = 72_000_000;
 
-/** Returns the sweeper for the contents of a node's store. */
-export function openSweeper({ store, index, leases, isShared, ownsContents }: SweeperDeps, deps: StoreDeps): ContentSweeper {
+/**
+ * Returns the sweeper for the contents of a node's store. It deletes unused contents that are older than a day at the start and
+ * once a day. Errors are only reported.
+ */
+export function openSweeper(
+  { store, index, leases, isShared, ownsContents }: SweeperDeps,
+  { clock, note, reportError }: Pick<StoreDeps, 'clock' | 'note' | 'reportError'>,
+) {
   const owner = randomUUID();
+  const aborter = new AbortController();
+  const { signal } = aborter;
+  // If nodes share a store, only one of them sweeps it.
   const isDue = async (nowMs: number, beforeMs: number): Promise<boolean> => {
     if (!(await ownsContents())) return false;
     const claimedAtMs = await claimLocation(store, { database: await index.readDatabaseName(), nowMs });
-    if (claimedAtMs === undefined) deps.reportError(foreignContentsMessage, undefined);
+    if (claimedAtMs === undefined) reportError(foreignContentsMessage, undefined);
     // Skips a location that was claimed recently. Nodes of another database may use it, and their operator has a day to react to
     // the warning.
     if (claimedAtMs === undefined || claimedAtMs >= beforeMs) return false;
     return leases.claim({ name: leaseName, owner, nowMs, untilMs: nowMs + leaseMs });
   };
-  return new ContentSweeper({ ...deps, store, index, isDue: isShared ? isDue : async () => true });
-}
-
-const foreignContentsMessage =
-  'PARLEY_FILES_URL contains file contents of another database, so unused contents are not deleted. Use a different prefix for each database';
-
-interface ContentSweeperDeps extends Pick<SweepOptions, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'reportError'> {
-  readonly clock: Clock;
-  /**
-   * Returns whether this node must sweep. If nodes share a store, only one of them must. `beforeMs` is the upper bound of the
-   * write time of the contents to sweep.
-   */
-  readonly isDue: (nowMs: number, beforeMs: number) => Promise<boolean>;
-}
-
-/** Minimum age of contents to sweep: 1 day. Uploads in progress are also protected by their reservation. */
-const minAgeMs = 86_400_000;
-const sweepIntervalMs = 86_400_000;
-
-/** Deletes unused contents at the start and once a day, in the background. Errors are only reported. */
-class ContentSweeper {
-  readonly #deps: ContentSweeperDeps;
-  readonly #stop = new AbortController();
-
-  constructor(deps: ContentSweeperDeps) {
-    this.#deps = deps;
-  }
-
-  /** Stops the sweeper. A step in progress still completes. */
-  stop(): void {
-    this.#stop.abort();
-  }
-
-  async run(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      await this.#sweep();
-      await this.#deps.clock.sleep(sweepIntervalMs, signal).catch(() => undefined);
-    }
-  }
-
-  async #sweep(): Promise<void> {
-    const { clock, isDue, note, reportError, ...sweeping } = this.#deps;
-    const { signal } = this.#stop;
+  const sweep = async (): Promise<void> => {
     const nowMs = clock.epochMs();
-    const beforeMs = nowMs - minAgeMs;
+    // Uploads in progress are also protected by their reservation.
+    const beforeMs = nowMs - dayMs;
     try {
-      if (!(await isDue(nowMs, beforeMs))) return;
-      const count = await sweepContents({ ...sweeping, nowMs, beforeMs, signal });
+      if (isShared && !(await isDue(nowMs, beforeMs))) return;
+      const count = await sweepContents({ store, index, nowMs, beforeMs, signal });
       if (count > 0) note(`deleted ${count} unused file contents`);
     } catch (error) {
       if (!signal.aborted) reportError('cannot delete unused file contents', error);
     }
-  }
+  };
+  return {
+    async run(): Promise<void> {
+      while (!signal.aborted) {
+        await sweep();
+        await clock.sleep(dayMs, signal).catch(() => undefined);
+      }
+    },
+    /** Stops the sweeper. A step in progress still completes. */
+    stop: () => aborter.abort(),
+  };
 }
+
+const foreignContentsMessage =
+  'PARLEY_FILES_URL contains file contents of another database, so unused contents are not deleted. Use a different prefix for each database';
 
 /** Maximum number of names per index query. */
 const maxBatch = 500;

@@ -63,16 +63,12 @@ async function createFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
-    const code = getCode(error);
+    const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return;
     if (code !== 'ENOENT' || dirname(folder) === folder) throw error;
     await createFolder(dirname(folder));
     await mkdir(folder, { mode: 0o700 });
   }
-}
-
-function getCode(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 const errorTexts: ReadonlyMap<unknown, string> = new Map([
@@ -85,8 +81,8 @@ const errorTexts: ReadonlyMap<unknown, string> = new Map([
   ['ENOENT', 'a folder cannot be created there'],
 ]);
 
-function describeError(error: unknown): string {
-  return errorTexts.get(getCode(error)) ?? getReason(error);
+function describeError(error: NodeJS.ErrnoException): string {
+  return errorTexts.get(error.code) ?? getReason(error);
 }
 
 /**
@@ -106,7 +102,7 @@ async function readSecret(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (getCode(error) !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

@@ -40,7 +40,7 @@ export async function listenAt<Value>(
   try {
     return await listen();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') throw new SettingError(`port ${port} of ${host} is in use. Choose another port with ${setting}`);
     if (code === 'EACCES')
       throw new SettingError(

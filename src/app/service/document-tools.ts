@@ -16,7 +16,7 @@ import { type DocumentSet, openDocumentSet } from '#tools/retrieval/document-set
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
 import { PassageSearch } from '#tools/retrieval/passage-search.ts';
-import { loadDocumentTools } from '#tools/retrieval/query-document.ts';
+import { loadDocumentTools, type QueryDocumentDeps } from '#tools/retrieval/query-document.ts';
 import { readProgress } from '#tools/retrieval/reading-progress.ts';
 import { getDocumentMemoryMb, getProcessMemory, getVectorBytes } from '../process/memory-shares.ts';
 
@@ -52,12 +52,8 @@ const retryMs = 30_000;
 
 type FindDeployments = () => Iterable<Deployment> | Promise<Iterable<Deployment>>;
 
-interface IndexParts {
-  readonly clock: Clock;
+interface IndexParts extends Pick<QueryDocumentDeps, 'clock' | 'index' | 'indexer' | 'search'> {
   readonly files: FileIndex;
-  readonly index: PassageIndex;
-  readonly indexer: DocumentIndexer;
-  readonly search: PassageSearch;
 }
 
 /** Document search tools of quick apps. Create one per process. */

@@ -1,5 +1,6 @@
 import { isStorableKey } from '#base/text/storable-key.ts';
 import { isDeploymentId, toDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
 import { toUrl } from '../files/resource-location.ts';
 
 /** Prefix of the ID of every application that was created through the API. */
@@ -27,6 +28,12 @@ function toSpelling({ id, bucket }: Pick<ApplicationLocation, 'id' | 'bucket'>, 
   const path = id.slice(applicationPrefix.length + bucket.length + 1);
   const spelling = encoded.startsWith(`${bucket}/`) ? applicationPrefix + encoded : toUrl({ kind: 'applications', bucket, path });
   return spelling !== id && isDeploymentId(spelling) && isStorableKey(spelling) ? spelling : undefined;
+}
+
+/** Returns the error for a path without an application. */
+export function createApplicationNotFoundError(): ParleyError {
+  const message = 'No application exists at this path. GET /v1/applications/{bucket}/ lists yours.';
+  return new ParleyError('deployment_not_found', message);
 }
 
 /** Returns the ID in the store. Clients may send it as spelled, or decoded. */

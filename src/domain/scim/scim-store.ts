@@ -14,12 +14,8 @@ export interface ScimUser {
 }
 
 /** A group of provisioned users, without its members (RFC 7643, 4.2). */
-export interface ScimGroup {
-  readonly id: string;
+export interface ScimGroup extends Pick<ScimUser, 'id' | 'externalId' | 'createdAtMs' | 'updatedAtMs'> {
   readonly displayName: string;
-  readonly externalId: string | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
 }
 
 /** A member of a group, with the names of both. */

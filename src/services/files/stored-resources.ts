@@ -49,7 +49,7 @@ export interface OpenedFile {
 
 export interface Upload {
   readonly contentType: string;
-  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Declared size. Undefined if it is unknown. */
   readonly declaredBytes: number | undefined;
   readonly condition: WriteCondition;

@@ -28,7 +28,7 @@ export interface RunTranslation {
   readonly result: ResponseResult | undefined;
 }
 
-interface BackgroundRunDeps {
+export interface BackgroundRunDeps {
   readonly ref: ResponseRef;
   /** The run ends its call record. */
   readonly target: Target;

@@ -8,7 +8,7 @@ import type { QueuedRun, ResponseRef, ResponseStore } from '#domain/responses/re
 import type { CallRecord, Telemetry } from '#domain/telemetry.ts';
 import type { InFlightCalls } from '../node/in-flight-calls.ts';
 import type { NodeLease } from '../node/node-lease.ts';
-import { BackgroundRun, type RunTranslation } from './background-run.ts';
+import { BackgroundRun, type BackgroundRunDeps, type RunTranslation } from './background-run.ts';
 import { ChatRunTranslation } from './chat-run-translation.ts';
 import type { DatabaseResponse } from './database-response.ts';
 import type { DatabaseResponseStorage } from './database-response-storage.ts';
@@ -94,11 +94,9 @@ export interface StartedChatRun {
 }
 
 /** A run whose answer can start. */
-interface ReadyRun extends Pick<PreparedResponse, 'input'> {
-  readonly ref: ResponseRef;
-  readonly target: Target;
-  readonly run: RunTranslation;
-  readonly databaseResponse: DatabaseResponse;
+interface ReadyRun
+  extends Pick<PreparedResponse, 'input'>,
+    Pick<BackgroundRunDeps, 'ref' | 'target' | 'run' | 'databaseResponse'> {
   /** Whether another node may have claimed the run. */
   readonly isQueued: boolean;
 }

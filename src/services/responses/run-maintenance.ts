@@ -1,22 +1,16 @@
-import type { Clock } from '#base/time/clock.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { toFailedChatRun } from '#domain/responses/chat-run.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
-import type { NodeLease } from '../node/node-lease.ts';
 import type { BackgroundRuns } from './background-runs.ts';
+import type { ResponseStorageDeps } from './database-response.ts';
 import { toFailedResponse } from './queued-run.ts';
-import type { UnconfirmedWrites } from './unconfirmed-writes.ts';
 
-export interface RunMaintenanceDeps {
-  readonly responses: ResponseStore;
+export interface RunMaintenanceDeps
+  extends Pick<ResponseStorageDeps, 'responses' | 'lease' | 'clock' | 'unconfirmed' | 'reportError'> {
   readonly runs: BackgroundRuns;
-  readonly lease: NodeLease;
-  readonly clock: Clock;
-  readonly unconfirmed: UnconfirmedWrites;
   /** Whether other nodes can cancel or delete responses of this node. */
   readonly isShared: boolean;
-  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** Interval at which this node checks whether another node ended one of its runs. Covers lost notices. */

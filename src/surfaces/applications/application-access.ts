@@ -8,7 +8,11 @@ import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Person } from '#domain/callers/people-store.ts';
-import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-location.ts';
+import {
+  type ApplicationLocation,
+  createApplicationNotFoundError,
+  parseApplicationLocation,
+} from '#domain/deployments/application-location.ts';
 import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -85,7 +89,7 @@ function notYourBucket(): ParleyError {
  */
 export function parseLocation(base: string, { url }: FastifyRequest): ApplicationLocation {
   const location = parseApplicationLocation(stripPathPrefix(base, url));
-  if (location === undefined) throw notFound();
+  if (location === undefined) throw createApplicationNotFoundError();
   return location;
 }
 
@@ -95,20 +99,13 @@ export async function findApplication(
   { id }: Pick<ApplicationLocation, 'id'>,
 ): Promise<StoredApplication> {
   const stored = await store.find(id);
-  if (stored === undefined) throw notFound();
+  if (stored === undefined) throw createApplicationNotFoundError();
   return stored;
 }
 
 /** Returns the error for a version of an existing application. */
 export function versionNotFound(version: number): ParleyError {
   return new ParleyError('deployment_not_found', `Version ${version} of the application does not exist or is no longer stored.`);
-}
-
-export function notFound(): ParleyError {
-  return new ParleyError(
-    'deployment_not_found',
-    'No application exists at this path. GET /v1/applications/{bucket}/ lists yours.',
-  );
 }
 
 /** Returns the query parameters of a request. */

@@ -11,13 +11,17 @@ import { mayUse } from '#domain/callers/access.ts';
 import { requireUnbound } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
-import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-location.ts';
+import {
+  type ApplicationLocation,
+  createApplicationNotFoundError,
+  parseApplicationLocation,
+} from '#domain/deployments/application-location.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { addressFeatures, type Deployment } from '#domain/deployments/deployment.ts';
 import { filePrefix, parseReference, toReference } from '#domain/files/resource-location.ts';
 import { ignoreStoreError } from '#domain/store-error.ts';
-import { type ApplicationDeps, findSharingIssues, notFound, requireOwner } from './application-access.ts';
+import { type ApplicationDeps, findSharingIssues, requireOwner } from './application-access.ts';
 import { listDocuments, unknownDeployment } from './find-warnings.ts';
 
 const maxReportedIssues = 5;
@@ -68,13 +72,13 @@ export async function readDraft(
   rejectPerRequestKey(caller, 'try applications');
   requireUnbound(caller, undefined);
   const location = parseApplicationLocation(path);
-  if (location === undefined) throw notFound();
+  if (location === undefined) throw createApplicationNotFoundError();
   requireOwner(caller, location);
   const { maxBytes } = storedEntries.application;
   if (Buffer.byteLength(JSON.stringify(application) ?? '') > maxBytes)
     throw createRequestError('application', `must have at most ${maxBytes} bytes`);
   const stored = await deps.store.find(location.id);
-  if (stored === undefined && path !== `${location.bucket}/${unsavedPath}`) throw notFound();
+  if (stored === undefined && path !== `${location.bucket}/${unsavedPath}`) throw createApplicationNotFoundError();
   const entry = await readApplication(application, { ...deps, caller, location, snapshot: deps.snapshot(), stored });
   const { id, spelling } = location;
   const nowMs = clock.epochMs();

@@ -5,7 +5,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { hideSecrets } from '#contract/quick-app/secrets.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ApplicationLocation } from '#domain/deployments/application-location.ts';
+import { type ApplicationLocation, createApplicationNotFoundError } from '#domain/deployments/application-location.ts';
 import { requireCapacity } from '#domain/deployments/application-resources.ts';
 import { type StoredApplication, toPublicId } from '#domain/deployments/application-store.ts';
 import { getPublicFeatures } from '#domain/deployments/deployment.ts';
@@ -22,7 +22,6 @@ import {
   identifyBuilder,
   identifyOwner,
   isOwner,
-  notFound,
   parseLocation,
   replaceSharing,
   requireAccess,
@@ -93,7 +92,7 @@ async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: Fas
   requireOwner(caller, { bucket });
   const condition = toWriteCondition(request.headers, await deps.store.find(id));
   const outcome = await deps.store.delete(id, condition);
-  if (outcome === 'absent') throw notFound();
+  if (outcome === 'absent') throw createApplicationNotFoundError();
   if (outcome === 'condition_failed') throw createPreconditionError();
   deps.recordAudit({ action: 'application.deleted', subject: caller.subject, object: id, requestId: request.id });
   reply.code(204);
@@ -116,7 +115,7 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
   const version = getVersion(request);
   if (version !== undefined) return { ...toItem(await findVersion(deps, location.id, version)), version };
   const versions = await deps.store.listVersions(location.id);
-  if (versions.length === 0) throw notFound();
+  if (versions.length === 0) throw createApplicationNotFoundError();
   return { object: 'list', data: versions.map(({ savedAtMs, ...savedVersion }) => ({ ...savedVersion, savedAt: savedAtMs })) };
 }
 
@@ -151,7 +150,7 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
 async function findVersion({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {
   const savedVersion = await store.findVersion(id, version);
   if (savedVersion !== undefined) return savedVersion;
-  if ((await store.listVersions(id)).length === 0) throw notFound();
+  if ((await store.listVersions(id)).length === 0) throw createApplicationNotFoundError();
   throw versionNotFound(version);
 }
 

@@ -6,14 +6,18 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import { readToolset } from '#contract/quick-app/quick-app-issues.ts';
 import { parseImportRequest, parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/tool-requests.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { applicationPrefix, parseApplicationLocation } from '#domain/deployments/application-location.ts';
+import {
+  applicationPrefix,
+  createApplicationNotFoundError,
+  parseApplicationLocation,
+} from '#domain/deployments/application-location.ts';
 import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolError, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
 import { createDisconnectSignal, identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { type ApplicationDeps, findApplication, notFound, requireOwner } from './application-access.ts';
+import { type ApplicationDeps, findApplication, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
 
 export interface ToolRoutesDeps extends Pick<ApplicationDeps, 'identify' | 'snapshot' | 'survey'> {
@@ -117,13 +121,13 @@ async function readToolsetRequest(
   const { form, errors } = readToolset(toolset, stored?.entry.applicationProperties);
   rejectIssues(errors.map((issue) => ({ ...issue, path: ['toolset', ...issue.path] })));
   const [convertedToolset] = toQuickApp(form).toolsets;
-  if (convertedToolset === undefined) throw notFound();
+  if (convertedToolset === undefined) throw createApplicationNotFoundError();
   return convertedToolset;
 }
 
 async function findOwn(id: string, { store, caller }: ToolsetLookup): Promise<StoredApplication> {
   const location = id.startsWith(applicationPrefix) ? parseApplicationLocation(id.slice(applicationPrefix.length)) : undefined;
-  if (location === undefined) throw notFound();
+  if (location === undefined) throw createApplicationNotFoundError();
   requireOwner(caller, location);
   return findApplication({ store }, location);
 }

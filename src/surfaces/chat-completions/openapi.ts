@@ -16,24 +16,17 @@ import {
   listOperations,
   type NamedSchema,
   type Parameter,
+  reply,
   text,
   toIdSuffix,
 } from '../http/openapi/operation.ts';
-import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
-import { exampleNames, inBucket, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { compatCallErrors, compatErrorShape } from '../http/openapi/operation-errors.ts';
+import { exampleNames, inBucket, inDeploymentPath, weatherTool } from '../http/openapi/operation-examples.ts';
 import type { MethodOfPath } from '../http/path-methods.ts';
 import { apisOfDeployments, canonicalPrefix, compatApis } from './path.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
 
-const embeddingsErrors: readonly ErrorCode[] = [
-  ...keyErrors,
-  ...bodyErrors,
-  'invalid_api_version',
-  'call_depth_exceeded',
-  ...limitErrors,
-  ...callErrors,
-];
-export const chatErrors: readonly ErrorCode[] = [...embeddingsErrors, 'control_not_offered', 'unknown_addon'];
+export const chatErrors: readonly ErrorCode[] = [...compatCallErrors, 'control_not_offered', 'unknown_addon'];
 
 const chatDescription =
   'With `stream: true`, the response is a stream of chunks, followed by `data: [DONE]`. An error after the first chunk is sent as one event `{"error": …}` before it. ' +
@@ -167,19 +160,13 @@ function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: PathGroup):
         value: { ...model, input: 'Hello', dimensions: 8, encoding_format: 'base64' },
       },
     }),
-    responses: [{ status: 200, description: 'The embeddings.', content: json(embeddings) }],
-    errors: embeddingsErrors,
+    responses: [reply(200, 'The embeddings.', embeddings)],
+    errors: compatCallErrors,
   };
 }
 
 export function toChatExamples(model: object): Content['examples'] {
   const createExample = (content: string, extra: object = {}) => ({ ...model, messages: [{ role: 'user', content }], ...extra });
-  const city = { type: 'string', description: 'Name of the city' };
-  const weather = {
-    name: 'get_weather',
-    description: 'Gives the weather of a city',
-    parameters: buildObject({ city }),
-  };
   return {
     reply: { summary: 'Completion as one JSON document', value: createExample('Hello') },
     stream: { summary: 'Completion as a stream', value: createExample('Count to 3', { stream: true }) },
@@ -190,7 +177,7 @@ export function toChatExamples(model: object): Content['examples'] {
     },
     function: {
       summary: 'Function that the client runs',
-      value: createExample('What is the weather in the city Oslo?', { functions: [weather] }),
+      value: createExample('What is the weather in the city Oslo?', { functions: [weatherTool] }),
     },
     attachment: {
       summary: 'Message with an attachment and a state',

@@ -24,16 +24,6 @@ const emptySet: ReadonlySet<string> = new Set();
 /** The sink of a reply. A canceled reply fails. */
 type CancelableReply = Pick<ReplySink, 'fail'>;
 
-/** Constructor arguments of `RequestContext`. */
-interface RequestContextOptions {
-  readonly id: string;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly record: CallRecord;
-  readonly clock: Clock;
-  readonly errorDialect: ErrorDialect;
-}
-
 /** A call request with its authenticated caller. */
 export interface Exchange {
   readonly context: RequestContext;
@@ -61,7 +51,7 @@ export class RequestContext {
   /** Resolves when the response is sent or its connection is closed. */
   readonly closed: Promise<void>;
 
-  constructor(options: RequestContextOptions) {
+  constructor(options: Pick<RequestContext, 'id' | 'request' | 'response' | 'record' | 'clock' | 'errorDialect'>) {
     this.id = options.id;
     this.request = options.request;
     this.response = options.response;

@@ -24,7 +24,7 @@ import {
   toIdSuffix,
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
-import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import { exampleNames, inDeploymentPath, weatherTool } from '../http/openapi/operation-examples.ts';
 import { count, customContent, customContentDelta, statistics } from '../http/openapi/shared-schemas.ts';
 import { canonicalPrefix } from './error-dialect.ts';
 
@@ -256,11 +256,7 @@ function toMessageExamples(): Content['examples'] {
     messages: [{ role: 'user', content }],
     ...extra,
   });
-  const weather = {
-    name: 'get_weather',
-    description: 'Gives the weather of a city',
-    input_schema: buildObject({ city: { type: 'string', description: 'Name of the city' } }),
-  };
+  const { parameters: input_schema, ...weather } = weatherTool;
   return {
     message: { summary: 'Message as one JSON document', value: createExample('Hello') },
     stream: { summary: 'Message as a stream', value: createExample('Count to 3', { stream: true }) },
@@ -271,7 +267,7 @@ function toMessageExamples(): Content['examples'] {
     },
     tool: {
       summary: 'Tool that the client runs',
-      value: createExample('What is the weather in the city Oslo?', { tools: [weather] }),
+      value: createExample('What is the weather in the city Oslo?', { tools: [{ ...weather, input_schema }] }),
     },
   };
 }

@@ -1,4 +1,3 @@
-import type { ErrorCode } from '#contract/errors/errors.ts';
 import { type PassThroughApi, type PassThroughTraits, passThrough, passThroughRequests } from '#contract/pass-through.ts';
 import {
   type ApiOperation,
@@ -9,7 +8,7 @@ import {
   type Parameter,
   traceparent,
 } from '../http/openapi/operation.ts';
-import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
+import { compatCallErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
 
 /** One of the paths where an API is available. */
@@ -22,15 +21,6 @@ interface ApiPath {
   readonly isNamedByBody: boolean;
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
-
-const errors: readonly ErrorCode[] = [
-  ...keyErrors,
-  ...bodyErrors,
-  'invalid_api_version',
-  'call_depth_exceeded',
-  ...limitErrors,
-  ...callErrors,
-];
 
 interface OperationText {
   readonly id: string;
@@ -90,7 +80,7 @@ export function passThroughOperation(api: PassThroughApi, location: ApiPath): Ap
     parameters: [...location.toParameters(exampleNames.passThroughModel), ...(traits.accepts === 'either' ? [traceparent] : [])],
     body: toBody(api, location.isNamedByBody, { ...model, ...example }),
     responses: [toResponse(api)],
-    errors,
+    errors: compatCallErrors,
   };
 }
 

@@ -15,7 +15,7 @@ import {
   toIdSuffix,
 } from '../http/openapi/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
-import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { exampleNames, weatherTool } from '../http/openapi/operation-examples.ts';
 import { count } from '../http/openapi/shared-schemas.ts';
 
 /** A base path of the Responses API. */
@@ -141,16 +141,6 @@ function toOperations({ base, suffix, acceptsVersion }: ResponsesBase): ApiOpera
 
 function toExamples(): Content['examples'] {
   const createExample = (input: unknown, extra: object = {}) => ({ model: exampleNames.chat, input, store: false, ...extra });
-  const weather = {
-    type: 'function',
-    name: 'get_weather',
-    description: 'Gives the weather of a city',
-    parameters: {
-      type: 'object',
-      properties: { city: { type: 'string', description: 'Name of the city' } },
-      required: ['city'],
-    },
-  };
   return {
     text: { summary: 'Response as one JSON document', value: createExample('Hello') },
     stream: { summary: 'Response as a stream', value: createExample('Count to 3', { stream: true }) },
@@ -162,7 +152,7 @@ function toExamples(): Content['examples'] {
     },
     tool: {
       summary: 'Tool that the client runs',
-      value: createExample('What is the weather in the city Oslo?', { tools: [weather] }),
+      value: createExample('What is the weather in the city Oslo?', { tools: [{ type: 'function', ...weatherTool }] }),
     },
   };
 }

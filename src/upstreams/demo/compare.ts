@@ -18,9 +18,7 @@ export async function compare(question: string, texts: readonly string[], { embe
 }
 
 function dot(first: Float32Array, second: Float32Array): number {
-  let sum = 0;
-  for (let index = 0; index < first.length; index += 1) sum += (first[index] ?? 0) * (second[index] ?? 0);
-  return sum;
+  return first.reduce((sum, value, index) => sum + value * (second[index] ?? 0), 0);
 }
 
 /** Converts an error to an `UpstreamError`. Returns it unchanged if the client disconnected. */

@@ -172,5 +172,5 @@ async function syncFile(file: string, flags = 'r+'): Promise<void> {
 }
 
 function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }

@@ -59,7 +59,7 @@ async function readText(file: string): Promise<string> {
       if (bytes > maxBytes) break;
     }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const { code = '' } = error as NodeJS.ErrnoException;
     throw createError(reasons[code] ?? `cannot be read (${code})`);
   }
   if (bytes > maxBytes) throw createError(`is larger than ${maxBytes / 1024 / 1024} MiB`);

@@ -46,8 +46,7 @@ export class SqlScimStore implements ScimStore {
       if (await hasName(kysely, 'scim_users', user.userName, user.id)) return 'taken';
       if ((await countRows(kysely, 'scim_users')) >= maxUsers) return 'full';
       await kysely.insertInto('scim_users').values(this.#toUserRow(user)).execute();
-      await writeBlock(kysely, block);
-      return 'stored';
+      return writeBlock(kysely, block);
     });
   }
 
@@ -59,8 +58,7 @@ export class SqlScimStore implements ScimStore {
       if (stored === undefined) return 'missing';
       if (!isDeepStrictEqual(this.#openUser(stored), before)) return 'outdated';
       await kysely.updateTable('scim_users').set(row).where('id', '=', id).execute();
-      await writeBlock(kysely, block);
-      return 'stored';
+      return writeBlock(kysely, block);
     });
   }
 
@@ -69,8 +67,7 @@ export class SqlScimStore implements ScimStore {
       await kysely.deleteFrom('scim_members').where('user_id', '=', id).execute();
       const deleted = await kysely.deleteFrom('scim_users').where('id', '=', id).returning('id').execute();
       if (deleted.length === 0) return 'missing';
-      await writeBlock(kysely, block);
-      return 'stored';
+      return writeBlock(kysely, block);
     });
   }
 
@@ -281,19 +278,18 @@ async function countRows(kysely: Kysely<Schema>, table: 'scim_users' | 'scim_gro
 }
 
 /** Stores or removes the block of a user. A block by an administrator stays. */
-async function writeBlock(kysely: Kysely<Schema>, block: ScimBlock | undefined): Promise<void> {
-  if (block === undefined) return;
+async function writeBlock(kysely: Kysely<Schema>, block: ScimBlock | undefined): Promise<'stored'> {
+  if (block === undefined) return 'stored';
   const { subject, isBlocked, reason, atMs } = block;
   await raiseUsersRevision(kysely);
-  if (!isBlocked) {
-    await kysely.deleteFrom('blocked_users').where('subject', '=', subject).where('blocked_by', '=', scimAuthor).execute();
-    return;
-  }
-  await kysely
-    .insertInto('blocked_users')
-    .values({ subject, reason, blocked_at_ms: atMs, blocked_by: scimAuthor })
-    .onConflict((conflict) => conflict.column('subject').doNothing())
-    .execute();
+  if (isBlocked)
+    await kysely
+      .insertInto('blocked_users')
+      .values({ subject, reason, blocked_at_ms: atMs, blocked_by: scimAuthor })
+      .onConflict((conflict) => conflict.column('subject').doNothing())
+      .execute();
+  else await kysely.deleteFrom('blocked_users').where('subject', '=', subject).where('blocked_by', '=', scimAuthor).execute();
+  return 'stored';
 }
 
 async function changeMembers(

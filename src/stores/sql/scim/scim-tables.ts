@@ -22,14 +22,10 @@ export interface ScimUserRow {
   readonly updated_at_ms: number;
 }
 
-export interface ScimGroupRow {
-  readonly id: string;
+export interface ScimGroupRow extends Pick<ScimUserRow, 'id' | 'external_id' | 'created_at_ms' | 'updated_at_ms'> {
   readonly display_name: string;
   /** `display_name` in lower case. */
   readonly folded_name: string;
-  readonly external_id: string | null;
-  readonly created_at_ms: number;
-  readonly updated_at_ms: number;
 }
 
 export function createScimTables({ key }: ColumnTypes): readonly string[] {

@@ -5,18 +5,12 @@ import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation
 import { parseCase, parseCaseList, parseCases, parseCsvCases } from '#contract/evaluation/parse-cases.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import { createApplicationNotFoundError } from '#domain/deployments/application-location.ts';
 import type { EvaluationStore, StoredCase } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
 import { isPlainType, readBody, readJson, rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import {
-  type ApplicationDeps,
-  findApplication,
-  identifyBuilder,
-  identifyOwner,
-  isOwner,
-  notFound,
-} from '../application-access.ts';
+import { type ApplicationDeps, findApplication, identifyBuilder, identifyOwner, isOwner } from '../application-access.ts';
 
 /** Dependencies of the routes for cases and evaluations. */
 export interface EvaluationDeps extends Pick<ApplicationDeps, 'snapshot' | 'identify' | 'store' | 'clock' | 'recordAudit'> {
@@ -52,7 +46,7 @@ async function add(deps: EvaluationDeps, request: FastifyRequest, reply: Fastify
   const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
   const stored = cases.map((entry) => ({ id: deps.newId(), application: location.id, case: entry, ...times }));
   const outcome = await deps.results.cases.add(stored);
-  if (outcome === 'absent') throw notFound();
+  if (outcome === 'absent') throw createApplicationNotFoundError();
   if (outcome === 'full') throw tooManyCases();
   reply.code(201);
   return { object: 'list', data: stored.map(toCaseItem) };

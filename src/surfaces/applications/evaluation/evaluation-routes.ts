@@ -3,13 +3,14 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { type EvaluationRequest, parseEvaluationRequest } from '#contract/evaluation/parse-cases.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import { createApplicationNotFoundError } from '#domain/deployments/application-location.ts';
 import { toPublicId } from '#domain/deployments/application-store.ts';
 import { type ComparedCase, compareResults } from '#domain/evaluation/compare-results.ts';
 import type { CaseResult, Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-runs.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { findApplication, getQuery, identifyBuilder, identifyOwner, notFound, versionNotFound } from '../application-access.ts';
+import { findApplication, getQuery, identifyBuilder, identifyOwner, versionNotFound } from '../application-access.ts';
 import { type EvaluationDeps, ownsApplication, rejectLargeCases } from './case-routes.ts';
 
 const base = '/v1/evaluations/applications/';
@@ -58,7 +59,7 @@ async function toStart(
   const versions = await store.listVersions(id);
   const { version = versions[0]?.version, parallel, cases } = request;
   const stored = version === undefined ? undefined : await store.findVersion(id, version);
-  if (versions.length === 0 || version === undefined) throw notFound();
+  if (versions.length === 0 || version === undefined) throw createApplicationNotFoundError();
   if (stored === undefined) throw versionNotFound(version);
   const evaluationCases = cases?.map((item) => ({ id: null, case: item })) ?? (await results.cases.list(id));
   if (evaluationCases.length === 0)

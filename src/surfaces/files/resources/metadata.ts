@@ -2,6 +2,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Permission } from '#domain/callers/held-rights.ts';
+import { createApplicationNotFoundError } from '#domain/deployments/application-location.ts';
 import type { ApplicationResources } from '#domain/deployments/application-resources.ts';
 import { publicBucket } from '#domain/files/bucket.ts';
 import type { FileInfo } from '#domain/files/file-index.ts';
@@ -127,11 +128,7 @@ function parseToken(token: unknown): string | undefined {
 
 /** Returns the 404 error of a kind. */
 export function notFound(kind: ResourceKind): ParleyError {
-  if (kind !== 'applications') return createResourceNotFoundError({ kind });
-  return new ParleyError(
-    'deployment_not_found',
-    'No application exists at this path. GET /v1/applications/{bucket}/ lists yours.',
-  );
+  return kind === 'applications' ? createApplicationNotFoundError() : createResourceNotFoundError({ kind });
 }
 
 /** Returns the 404 error for a write to a path that is not valid for the kind. The message explains the rules for paths. */

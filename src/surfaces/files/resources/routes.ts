@@ -181,10 +181,7 @@ async function put(deps: ResourceDeps, record: RecordKind, request: FastifyReque
   const condition = await readCondition(deps, request, location);
   const { bytes: content, value } = body();
   record.check(value);
-  const bytes = (async function* () {
-    yield content;
-  })();
-  const upload = { contentType: 'application/json', bytes, declaredBytes: content.length, condition };
+  const upload = { contentType: 'application/json', bytes: [content], declaredBytes: content.length, condition };
   const stored = await contents.put(caller, location, upload);
   reply.header('etag', `"${stored.etag}"`);
   return toMetadata(location, stored);

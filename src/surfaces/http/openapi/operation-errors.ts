@@ -53,3 +53,13 @@ export const bodyErrors: readonly ErrorCode[] = [
   'payload_too_large',
   'unsupported_media_type',
 ];
+
+/** Errors of calls on paths with an API version. */
+export const compatCallErrors: readonly ErrorCode[] = [
+  ...keyErrors,
+  ...bodyErrors,
+  'invalid_api_version',
+  'call_depth_exceeded',
+  ...limitErrors,
+  ...callErrors,
+];

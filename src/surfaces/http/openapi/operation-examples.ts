@@ -1,5 +1,5 @@
 import { toBucket } from '#domain/files/bucket.ts';
-import { inPath, type Parameter } from './operation.ts';
+import { buildObject, inPath, type Parameter } from './operation.ts';
 
 /**
  * Names used in examples. The deployments and the bucket exist in a service without a configuration. The examples of the `PUT`
@@ -49,6 +49,13 @@ export const exampleNames = {
   /** A blocked user. */
   blockedUser: 'blocked@example.com',
 } as const;
+
+/** A tool that the client runs. */
+export const weatherTool = {
+  name: 'get_weather',
+  description: 'Gives the weather of a city',
+  parameters: buildObject({ city: { type: 'string', description: 'Name of the city' } }),
+};
 
 /** Returns the `id` parameter of paths below a deployment. */
 export function inDeploymentPath(example: string = exampleNames.chat): Parameter {
