@@ -37,7 +37,7 @@ it.each([
   ['es-ES', /Vacío: ningun/, 'de 0 (siempre parecidas) a 1'],
 ] as const)('shows help only if it adds to the label: %s', async (locale, needless, useful) => {
   const { page } = await openEditor('plain', { browser, service, options: { locale } });
-  await page.locator('.builder-tools[open]').first().waitFor();
+  await page.locator('.builder-disclosure[open]').first().waitFor();
   const text = (await page.locator('.builder').textContent()) ?? '';
   expect(text).not.toMatch(needless);
   expect(text.toLowerCase()).toContain(useful.toLowerCase());
@@ -45,7 +45,7 @@ it.each([
 
 it.each(viewports)('collapses advanced settings unless one of them is set: %s', async (_look, options) => {
   const { page } = await openEditor('plain', { browser, service, options });
-  const fine = page.locator('.builder-tools', { hasText: 'Long chats and search' });
+  const fine = page.locator('.builder-disclosure', { hasText: 'Long chats and search' });
   await fine.waitFor();
   expect(await fine.getByText('Strategy').isVisible()).toBe(false);
   await fine.locator('> summary').click();
@@ -53,5 +53,5 @@ it.each(viewports)('collapses advanced settings unless one of them is set: %s', 
   expect(await findViolations(page)).toEqual([]);
   expect(await measureOverflow(page)).toBe(0);
   const other = await openEditor('fine', { browser, service, options });
-  await other.page.locator('.builder-tools[open]', { hasText: 'Strategy' }).waitFor();
+  await other.page.locator('.builder-disclosure[open]', { hasText: 'Strategy' }).waitFor();
 });

@@ -76,7 +76,7 @@ it('shows in the test chat the model requests, the tool runs, and the cost', asy
   await trace.locator(':scope > summary').click();
   expect(await trace.locator('.trace-name').allTextContents()).toEqual(['Turn 1: model', 'Tool: find', 'Turn 2: model']);
   expect(await trace.locator('.trace-bar > .model').count()).toBe(2);
-  expect(await trace.locator('.trace-inner .trace-bar > .tool').count()).toBe(1);
+  expect(await trace.locator('.trace-nested .trace-bar > .tool').count()).toBe(1);
   const boxes = await Promise.all((await trace.locator('.trace-bar').all()).map((bar) => bar.boundingBox()));
   expect(new Set(boxes.map((box) => `${box?.x} ${box?.width}`)).size).toBe(1);
   const starts = await trace

@@ -90,7 +90,7 @@ it('tests an operation in the obsolete form', async () => {
   const { page, issues } = await openEditor('obsolete', { browser, service });
   const test = page.locator('.tool-test').first();
   await test.waitFor({ state: 'attached' });
-  for (const summary of await page.locator('.builder-tools summary').all()) {
+  for (const summary of await page.locator('.builder-disclosure summary').all()) {
     if (!(await test.isVisible())) await summary.click();
   }
   await test.locator('summary').click();

@@ -110,7 +110,7 @@ it('does not overwrite a newer version from elsewhere and reports versions witho
   await store(service, 'raced', quickApp({}, { displayName: 'From elsewhere' }));
   await page.getByRole('button', { name: /^Restore/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
-  await page.locator('.builder-tools-body').getByRole('alert').waitFor();
+  await page.locator('.builder-disclosure-body').getByRole('alert').waitFor();
   expect(await readApplication('raced')).toMatchObject({ displayName: 'From elsewhere' });
 });
 

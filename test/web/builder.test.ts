@@ -55,7 +55,7 @@ async function save(page: Page): Promise<void> {
 
 /** Unfolds the section of tools with this name and returns it. */
 async function unfold(page: Page, name: string) {
-  const section = page.locator('.builder-tools', { has: page.locator('summary', { hasText: new RegExp(`^${name}`) }) });
+  const section = page.locator('.builder-disclosure', { has: page.locator('summary', { hasText: new RegExp(`^${name}`) }) });
   await section.locator('> summary').click();
   return section;
 }
@@ -172,11 +172,11 @@ it('shows validation errors at their fields in the form and next to the JSON', a
   await servers.getByText('must be an address that begins with http:// or https://').waitFor();
   expect(await address.getAttribute('aria-invalid')).toBe('true');
   expect(await page.evaluate('document.activeElement.value')).toBe('nowhere');
-  await page.locator('.builder-refusal').getByText('MCP servers › Board › Address').waitFor();
+  await page.locator('.builder-alert').getByText('MCP servers › Board › Address').waitFor();
 
   await page.getByRole('radio', { name: 'JSON' }).check();
   const text = page.getByLabel('The complete application');
-  await page.locator('.builder-refusal').getByText('mcp_toolset[0].mcp_server_info.url').waitFor();
+  await page.locator('.builder-alert').getByText('mcp_toolset[0].mcp_server_info.url').waitFor();
   await text.fill('{ "displayName": ');
   await page.getByText('This is not a JSON object.').waitFor();
   expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
@@ -218,7 +218,7 @@ it('never shows a stored secret, keeps it if the field is not changed, and omits
   await page.getByText('Secrets are never copied').waitFor();
   expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Secretive (copy)');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.locator('.builder-refusal').getByText('Authorization › Token').waitFor();
+  await page.locator('.builder-alert').getByText('Authorization › Token').waitFor();
 
   await page.getByRole('link', { name: 'All applications' }).click();
   // The editor has a file input too.
@@ -321,11 +321,11 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
   await deploymentTools.getByText('1 match now').waitFor();
   expect(await deploymentTools.locator('.builder-matches li').allTextContents()).toEqual(['Demo']);
 
-  const closedSections = page.locator('.builder-tools:not([open]) > summary');
+  const closedSections = page.locator('.builder-disclosure:not([open]) > summary');
   expect(await closedSections.filter({ hasText: 'Web APIs' }).innerText()).toMatch(
     /^Web APIs\s+Get and send data with a web service \(REST\)$/,
   );
-  expect(await page.locator('.builder-tools', { hasText: 'More web APIs' }).count()).toBe(0);
+  expect(await page.locator('.builder-disclosure', { hasText: 'More web APIs' }).count()).toBe(0);
   const web = await unfold(page, 'Web APIs');
   await web.getByText('Import an OpenAPI document').click();
   const operation = (operationId: string) => ({ operationId, summary: `Does ${operationId}`, responses: {} });
@@ -364,7 +364,7 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
   await web.getByRole('button', { name: 'Remove New web API 2' }).click();
   await web.getByRole('button', { name: 'Remove New web API', exact: true }).click();
 
-  expect((await page.locator('.builder-tools-name').allInnerTexts()).map((name) => name.split('\n')[0])).toEqual([
+  expect((await page.locator('.builder-disclosure-title').allInnerTexts()).map((name) => name.split('\n')[0])).toEqual([
     ...['Documents', 'Long chats and search', 'Other models and applications', 'Client tools', 'Web APIs', 'MCP servers'],
   ]);
   const documents = await unfold(page, 'Documents');
@@ -395,7 +395,7 @@ it.each(viewports)('collapses the operations of a web API and expands a new oper
   expect(await saveThrough(service, place, entry)).toMatchObject({ status: 201 });
   const { page } = await openBuilder(options);
   await page.getByRole('link', { name: `Lines ${look}`, exact: true }).click();
-  const web = page.locator('.builder-tools', { hasText: 'Web APIs' }).first();
+  const web = page.locator('.builder-disclosure', { hasText: 'Web APIs' }).first();
   const lines = web.locator('.builder-card .builder-card > details');
   await lines.nth(1).waitFor();
   expect(await lines.evaluateAll((all) => all.map((each) => [each.hasAttribute('open'), each.clientHeight < 80]))).toEqual([
@@ -444,7 +444,7 @@ it('shows a web API in the obsolete form, and further web APIs, only where they 
   expect([status, text]).toEqual([201, expect.any(String)]);
   const { page } = await openBuilder();
   await page.getByRole('link', { name: 'Old', exact: true }).click();
-  const further = page.locator('.builder-tools', { hasText: 'More web APIs' });
+  const further = page.locator('.builder-disclosure', { hasText: 'More web APIs' });
   const kind = further.getByRole('combobox', { name: 'Kind: Kind' });
   await kind.waitFor();
   expect(await kind.locator('option').allTextContents()).toEqual(['A web API', 'A web API in the obsolete form']);
@@ -457,14 +457,14 @@ describe('the editor of applications', () => {
     const { page } = await openBuilder(options);
     expect(await findViolations(page)).toEqual([]);
     await startApplication(page, `Look ${'long'.repeat(30)}`);
-    for (const summary of await page.locator('.builder-tools > summary').all()) await summary.click();
-    for (const add of await page.locator('.builder-tools-body > .builder-list > .button:not([hidden])').all()) {
+    for (const summary of await page.locator('.builder-disclosure > summary').all()) await summary.click();
+    for (const add of await page.locator('.builder-disclosure-body > .builder-list > .button:not([hidden])').all()) {
       if (!/Upload/.test((await add.textContent()) ?? '')) await add.click();
     }
     await page.locator('.builder-import > summary').first().click();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.locator('.builder-refusal').waitFor();
+    await page.locator('.builder-alert').waitFor();
     expect(await findViolations(page)).toEqual([]);
     expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('radio', { name: 'JSON' }).check();

@@ -26,10 +26,10 @@ function listProperties(schema: JsonObject): readonly Property[] {
 describe('toFormSchema', () => {
   it('shows common fields first, and folds advanced ones', () => {
     const properties = listProperties(getFormSchema('models'));
-    const visible = properties.filter(({ schema }) => schema[formKeywords.folded] !== true).map(({ name }) => name);
+    const visible = properties.filter(({ schema }) => schema[formKeywords.collapsed] !== true).map(({ name }) => name);
     expect(visible).toEqual(['displayName', 'upstreams', 'description', 'type', 'userRoles', 'pricing']);
     const upstreams = properties.find(({ name }) => name === 'upstreams')?.schema ?? {};
-    const fields = listProperties(upstreams).filter(({ schema }) => schema[formKeywords.folded] !== true);
+    const fields = listProperties(upstreams).filter(({ schema }) => schema[formKeywords.collapsed] !== true);
     expect(fields.map(({ schema }) => schema.title)).toEqual([
       ...['Provider', 'Address', 'Key of the provider', 'Name of the model at the provider'],
     ]);

@@ -166,7 +166,7 @@ function EntryFields({ kind, draft, canChange, onInvalid }: EntryFieldsProps) {
   const form: BuilderForm = {
     id: formId,
     errors: errors.byField,
-    saved: undefined,
+    stored: undefined,
     getValue: (path) => getValueAt(latest.current, path),
     change,
     Value: kind.kind === 'keys' && draft.stored === undefined ? NewKeyEditor : ValueEditor,

@@ -41,7 +41,7 @@ export function toFormSchema(schema: JsonObject, context: FormContext): JsonObje
 
 function describeNode(node: JsonObject, path: readonly string[], context: FormContext): JsonObject {
   const name = path.at(-1) ?? '';
-  const result: Record<string, unknown> = { ...node, [formKeywords.addition]: context.strings.additions[name] };
+  const result: Record<string, unknown> = { ...node, [formKeywords.addLabel]: context.strings.additions[name] };
   if (Array.isArray(node.anyOf)) result.anyOf = node.anyOf.map((form) => describeVariant(form, path, context));
   if (isJsonObject(node.items)) result.items = describeItem(node.items, path, context);
   if (isJsonObject(node.additionalProperties))
@@ -76,7 +76,7 @@ function describeProperties(properties: JsonObject, path: readonly string[], con
       const described = { ...property, title: label ?? toReadableName(name), description: hint ?? '' };
       return [
         name,
-        { ...described, [formKeywords.order]: order < 0 ? 1000 : order, ...(order < 0 && { [formKeywords.folded]: true }) },
+        { ...described, [formKeywords.order]: order < 0 ? 1000 : order, ...(order < 0 && { [formKeywords.collapsed]: true }) },
       ];
     }),
   );

@@ -20,7 +20,7 @@ interface AppEditorProps {
   readonly onCreated: (id: string) => void;
 }
 
-/** Editor of one application: its form, save and try actions, and a test chat. */
+/** Editor of one application, with save and try actions and a test chat. */
 export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorProps) {
   const strings = useBuilderStrings();
   const { go, announce } = usePage();
@@ -61,7 +61,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
           </button>
         )}
       </PageHeader>
-      <div className="builder-desk">
+      <div className="builder-columns">
         <div className="builder-form">
           <AppSheet
             {...{ draft, initialDraft, title, isInvalid, evaluationState, onInvalid: setIsInvalid }}
@@ -77,7 +77,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
   );
 }
 
-/** Returns whether the editor is still open. Users can leave it during a save, which must not bring them back. */
+/** Returns a ref to whether the editor is mounted. If the user leaves during a save, its end must not navigate back. */
 function useIsMounted(): RefObject<boolean> {
   const isMounted = useRef(false);
   useEffect(() => {
@@ -89,7 +89,7 @@ function useIsMounted(): RefObject<boolean> {
   return isMounted;
 }
 
-/** Returns the name of the application as entered in the form. An application that is not loaded has no name. */
+/** Returns the name in the form, or else the stored name or a generic title. */
 function useName(id: string, { entry, stored }: AppDraft): string {
   const { application } = useStrings();
   const { newTitle } = useBuilderStrings();
@@ -104,7 +104,7 @@ interface SaveBarProps {
   readonly tryIt: () => void;
 }
 
-/** Its labels show whether saving changes the application for other users. Opening a shared application does not save it. */
+/** Save and try actions. Their labels show whether saving affects other users. Trying a shared application does not save it. */
 function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
   const { stored, isDirty, isTouched, isSaving, isRestored, load } = draft;
   const { go } = usePage();
@@ -125,7 +125,7 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
         {!isDirty ? strings.allSaved : isTouched && (hasUsers ? strings.unsavedShared : strings.unsaved)}
       </span>
       {isDirty && (stored !== undefined || isRestored) && <TextButton onClick={discard}>{strings.discardChanges}</TextButton>}
-      {/* Not `disabled`, because saving would then lose the focus. */}
+      {/* Not `disabled`, because a disabled button would lose the focus when saving starts. */}
       <button type="button" className="button" aria-disabled={isBlocked} onClick={isBlocked ? undefined : tryIt}>
         {isDirty ? (hasUsers ? strings.tryShared : strings.saveAndTry) : strings.tryIt}
       </button>
@@ -137,18 +137,18 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
 }
 
 /**
- * Asks before the user closes the tab with unsaved changes, or leaves invalid text, which no draft contains. Returns the dialog to
- * render.
+ * Asks before the user closes the tab with unsaved changes, or leaves the page with invalid text, which no draft contains.
+ * Returns the dialog to render.
  */
 function useLeaveGuard({ hasDraft, isInvalid }: { readonly hasDraft: boolean; readonly isInvalid: boolean }): ReactNode {
-  const { leaveQuestion, discard } = useBuilderStrings();
+  const { leaveQuestion, leave } = useBuilderStrings();
   useEffect(() => {
     if (!hasDraft) return;
     const preventUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
     addEventListener('beforeunload', preventUnload);
     return () => removeEventListener('beforeunload', preventUnload);
   }, [hasDraft]);
-  return useLeaveQuestion(isInvalid, leaveQuestion, discard);
+  return useLeaveQuestion(isInvalid, leaveQuestion, leave);
 }
 
 /** Calls `save` on Ctrl + S or ⌘ S. */

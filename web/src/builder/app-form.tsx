@@ -19,7 +19,7 @@ function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps
   const strings = useStrings();
   const builderStrings = useBuilderStrings();
   // An application cannot call itself.
-  const deployments = usePage().deployments.filter(({ id }) => id !== form.saved?.id);
+  const deployments = usePage().deployments.filter(({ id }) => id !== form.stored?.id);
   const selected = toText(value);
   const groups = [
     { name: builderStrings.models, items: deployments.filter(({ isApplication }) => !isApplication) },
@@ -64,9 +64,9 @@ interface AppFormProps extends SharingSectionProps {
 }
 
 const textSchema = { type: 'string', minLength: 1 };
-const settings = 'applicationProperties';
+const settingsKey = 'applicationProperties';
 
-/** Editors of the settings for which a form generated from the schema would be unclear. */
+/** Editors for settings that are unclear in a form generated from the schema. */
 const customEditors = new Map([
   ['model', ModelEditor],
   ['applications_as_tools', DeploymentsEditor],
@@ -96,9 +96,9 @@ export function AppForm({ schema, entry, form, stored, evaluationState, applyAcc
         ))}
         <PictureEditor form={form} value={entry.iconUrl} />
       </section>
-      <section className="builder-section" aria-label={strings.behaviour}>
-        <h2>{strings.behaviour}</h2>
-        {properties.filter(isScalar).map((property) => (
+      <section className="builder-section" aria-label={strings.behavior}>
+        <h2>{strings.behavior}</h2>
+        {properties.filter(isSimple).map((property) => (
           <Setting key={property.name} {...{ property, entry, form }} />
         ))}
         {properties.filter(isDocuments).map((property) => (
@@ -109,7 +109,7 @@ export function AppForm({ schema, entry, form, stored, evaluationState, applyAcc
       <section className="builder-section" aria-label={strings.tools}>
         <h2>{strings.tools}</h2>
         {properties
-          .filter((property) => !isScalar(property) && !isDocuments(property) && !isAdvanced(property))
+          .filter((property) => !isSimple(property) && !isDocuments(property) && !isAdvanced(property))
           .map((property) => (
             <ToolSection key={property.name} {...{ property, entry, form }} />
           ))}
@@ -128,7 +128,7 @@ interface SettingProps {
 
 function Setting({ property: { name, schema, isRequired }, entry, form, isLabelHidden }: SettingProps) {
   const translate = useSchemaTranslation();
-  const path = [settings, name];
+  const path = [settingsKey, name];
   const props: EditorProps = {
     ...{ schema, path, form, isRequired, isLabelHidden, value: getValueAt(entry, path) },
     label: translate(getTitle(schema, name)),
@@ -138,23 +138,23 @@ function Setting({ property: { name, schema, isRequired }, entry, form, isLabelH
   return <Editor {...props} />;
 }
 
-/** Settings with good defaults. They start collapsed if they are not set. */
+/** Settings with good defaults. They start collapsed if all of them are unset. */
 function AdvancedSettings({
   properties,
   entry,
   form,
 }: Omit<SettingProps, 'property'> & { readonly properties: readonly Property[] }) {
   const strings = useBuilderStrings();
-  const [isInitiallyOpen] = useState(properties.some(({ name }) => getValueAt(entry, [settings, name]) !== undefined));
+  const [isInitiallyOpen] = useState(properties.some(({ name }) => getValueAt(entry, [settingsKey, name]) !== undefined));
   return (
-    <details className="builder-tools" open={isInitiallyOpen}>
+    <details className="builder-disclosure" open={isInitiallyOpen}>
       <summary>
-        <span className="builder-tools-name">
+        <span className="builder-disclosure-title">
           {strings.advancedSettings}
           <span className="soft small">{strings.advancedSettingsHint}</span>
         </span>
       </summary>
-      <div className="builder-tools-body">
+      <div className="builder-disclosure-body">
         {properties.map((property) => (
           <Setting key={property.name} {...{ property, entry, form }} />
         ))}
@@ -166,32 +166,32 @@ function AdvancedSettings({
 /** Settings that are hidden unless they are set. */
 const hiddenUnlessSet: ReadonlySet<string> = new Set(['web_api_toolset_alternative']);
 
-/** A kind of tools. It starts collapsed if it is empty. */
+/** A setting in a collapsible section with its number of entries. It starts collapsed if the setting is not set. */
 function ToolSection({ property, entry, form }: SettingProps) {
   const translate = useSchemaTranslation();
   const toolHints: Readonly<Record<string, string>> = useBuilderStrings().toolHints;
-  const value = getValueAt(entry, [settings, property.name]);
+  const value = getValueAt(entry, [settingsKey, property.name]);
   const [isInitiallyOpen] = useState(value !== undefined);
   if (hiddenUnlessSet.has(property.name) && value === undefined && !isInitiallyOpen) return null;
   const hint = Object.hasOwn(toolHints, property.name) ? toolHints[property.name] : undefined;
   const count = Array.isArray(value) ? value.length : value === undefined ? 0 : 1;
   return (
-    <details className="builder-tools" open={isInitiallyOpen}>
+    <details className="builder-disclosure" open={isInitiallyOpen}>
       <summary>
-        <span className="builder-tools-name">
+        <span className="builder-disclosure-title">
           {translate(getTitle(property.schema, property.name))}
           {hint !== undefined && <span className="soft small">{hint}</span>}
         </span>
         {count > 0 && <span className="tag">{count}</span>}
       </summary>
-      <div className="builder-tools-body">
+      <div className="builder-disclosure-body">
         <Setting {...{ property, entry, form }} isLabelHidden />
       </div>
     </details>
   );
 }
 
-function isScalar(property: Property): boolean {
+function isSimple(property: Property): boolean {
   const shape = toShape(property.schema);
   if (shape.kind === 'list') return toShape(shape.item).kind === 'text';
   return ['text', 'number', 'switch', 'choice'].includes(shape.kind) && !isDocuments(property);

@@ -232,7 +232,7 @@ function AppItem({ application, duplicate, remove, onShared }: AppItemProps) {
   );
 }
 
-/** Returns an entry for a new application: the secrets that the service hides are empty. */
+/** Returns a copy of an entry with empty strings for the secrets that the service hides. */
 export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { entry: JsonObject; isChanged: boolean } {
   const { applicationProperties: before } = entry;
   let isChanged = false;

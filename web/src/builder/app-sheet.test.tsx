@@ -21,6 +21,6 @@ it.each([
   ['free.a["b c"]', 'Free › a.b c'],
   ['__proto__.x', '__proto__.x'],
   ['', ''],
-])('names the field %s %s', (field, label) => {
+])('returns the label of the field “%s”: “%s”', (field, label) => {
   expect(toFieldLabel(field, { schema, value, toTitle })).toBe(label);
 });

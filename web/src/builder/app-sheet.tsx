@@ -32,7 +32,7 @@ interface AppSheetProps {
 
 type View = 'form' | 'json';
 
-/** The form of an application, or its complete JSON, with its errors and earlier versions. */
+/** The form of an application, or its complete JSON, with its errors, evaluations, and versions. */
 export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationState, onInvalid, overwrite }: AppSheetProps) {
   const strings = useBuilderStrings();
   const { entry, stored, fieldErrors, change } = draft;
@@ -48,21 +48,21 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
     () => ({
       id: formId,
       errors: fieldErrors,
-      saved: stored,
+      stored,
       getValue: (path) => getValueAt(latestEntry.current, path),
       change,
       Value: ValueEditor,
     }),
     [formId, fieldErrors, stored, change],
   );
-  const isPlain = entry !== undefined && !isQuickApp(entry);
-  const activeView: View = isPlain ? 'json' : view;
+  const isJsonOnly = entry !== undefined && !isQuickApp(entry);
+  const activeView: View = isJsonOnly ? 'json' : view;
   useErrorFocus(formId, fieldErrors);
   const goTo = (field: string): void => {
     setView('form');
     setTimeout(() => goToField(formId, field));
   };
-  const entrySchema = useEntrySchema(isPlain ? undefined : schema.value);
+  const entrySchema = useEntrySchema(isJsonOnly ? undefined : schema.value);
   const translate = useSchemaTranslation();
   const toTitle = (part: JsonObject, key: string): string => translate(getTitle(part, key));
   const toLabel = (field: string): string => toFieldLabel(field, { schema: entrySchema, value: entry, toTitle });
@@ -72,13 +72,13 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
     <div className="sheet builder" aria-busy={isLoading}>
       <div className="builder-title">
         <h1>{title}</h1>
-        {entry !== undefined && !isPlain && <ViewChoice view={view} onSelect={(next) => !isInvalid && setView(next)} />}
+        {entry !== undefined && !isJsonOnly && <ViewChoice view={view} onSelect={(next) => !isInvalid && setView(next)} />}
       </div>
       {initialDraft !== undefined && initialDraft.note !== '' && stored === undefined && (
         <p className="banner">{initialDraft.note}</p>
       )}
-      {isPlain && <p className="soft">{strings.rawOnly}</p>}
-      <Rejection
+      {isJsonOnly && <p className="soft">{strings.rawOnly}</p>}
+      <DraftErrorMessage
         error={draft.error ?? schema.error}
         {...{ fieldErrors, isLoaded: entry !== undefined, goTo, overwrite }}
         toLabel={activeView === 'form' ? toLabel : undefined}
@@ -121,7 +121,7 @@ interface RawEditorProps {
   readonly onInvalid: (isInvalid: boolean) => void;
 }
 
-/** The complete application as JSON. */
+/** Edits the complete application as JSON. */
 function RawEditor({ entry, change, onInvalid }: RawEditorProps) {
   const strings = useBuilderStrings();
   const [text, setText] = useState(() => JSON.stringify(entry, undefined, 2));
@@ -178,7 +178,7 @@ function readObject(text: string): { readonly value?: JsonObject; readonly probl
   }
 }
 
-interface RejectionProps {
+interface DraftErrorMessageProps {
   readonly error: ErrorDetails | undefined;
   readonly fieldErrors: FieldErrors;
   readonly isLoaded: boolean;
@@ -189,8 +189,8 @@ interface RejectionProps {
   readonly overwrite: () => void;
 }
 
-/** Shows why an application was not saved or loaded, and offers a solution. */
-function Rejection({ error, fieldErrors, isLoaded, toLabel, goTo, load, overwrite }: RejectionProps) {
+/** Shows why an application was not saved or loaded, and offers actions that solve it. */
+function DraftErrorMessage({ error, fieldErrors, isLoaded, toLabel, goTo, load, overwrite }: DraftErrorMessageProps) {
   const { strings, locale: language } = useLanguage();
   const builderStrings = useBuilderStrings();
   if (error === undefined) return null;
@@ -205,9 +205,9 @@ function Rejection({ error, fieldErrors, isLoaded, toLabel, goTo, load, overwrit
   }
   if (error.status === 400 && isLoaded) {
     return (
-      <div className="builder-refusal" role="alert">
+      <div className="builder-alert" role="alert">
         <p>
-          <strong>{builderStrings.refused}</strong>
+          <strong>{builderStrings.rejected}</strong>
         </p>
         {fieldErrors.size === 0 && <p>{error.message}</p>}
         <ul>
@@ -234,7 +234,7 @@ function Rejection({ error, fieldErrors, isLoaded, toLabel, goTo, load, overwrit
   );
 }
 
-/** Returns the schema of a complete application. `settings` is the schema of its settings. */
+/** Returns the schema of a complete application. `settings` is the schema of `applicationProperties`. */
 function useEntrySchema(settings: JsonObject | undefined): JsonObject {
   const strings = useBuilderStrings();
   return useMemo(() => {
@@ -247,7 +247,7 @@ function useEntrySchema(settings: JsonObject | undefined): JsonObject {
 // Pattern bound: one field path of an error in the user's own tab.
 const pathStep = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
 
-/** A value within an application, and the labels of its parts. */
+/** A value of an application with its schema. */
 interface FieldContext {
   readonly schema: JsonObject;
   readonly value: unknown;

@@ -10,7 +10,7 @@ export interface Access {
   readonly users: readonly string[];
 }
 
-/** An application of the user, with its state at the service. */
+/** An application of the user, as the service stores it. */
 export interface OwnApplication {
   readonly id: string;
   readonly etag: string;
@@ -88,7 +88,7 @@ export async function createApplication(service: Service, entry: JsonObject): Pr
   }
 }
 
-/** Creates a deleted application again under its ID, without access for other users. Fails with 412 if it exists. */
+/** Recreates a deleted application under its ID, without access for other users. Fails with 412 if it exists. */
 export function recreateApplication(service: Service, entry: JsonObject, id: string): Promise<OwnApplication> {
   return put(service, id, { entry: toEntry(entry), headers: { 'if-none-match': '*' } });
 }

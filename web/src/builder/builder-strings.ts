@@ -8,13 +8,13 @@ import { builderFrench } from '../locales/fr/builder.ts';
 import { schemaFrench } from '../locales/fr/schema.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
 
-/** Texts of the builder, in a separate chunk that only the builder loads. */
+/** Returns the texts of the builder, which only the builder loads. */
 export function useBuilderStrings(): BuilderStrings {
   return useLocalizedStrings({ en: builderEnglish, de: builderGerman, fr: builderFrench, es: builderSpanish });
 }
 
-/** Display titles for schema titles that are keys of a wire format. */
-const plainTitles: Readonly<Record<string, string>> = {
+/** Texts for users that replace titles, descriptions, and values of the schema, which are written for programmers. */
+const englishTexts: Readonly<Record<string, string>> = {
   'Method url': 'Address',
   'Method type': 'Method',
   'Content type': 'Body type',
@@ -82,9 +82,9 @@ const plainTitles: Readonly<Record<string, string>> = {
     'How many of the tokens that the model accepts stay free. Left empty: the setting of the service.',
 };
 
-const dictionaries = { en: plainTitles, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
+const dictionaries = { en: englishTexts, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
 
-/** Texts that only repeat the label or the surrounding texts. */
+/** Schema texts that only repeat a label or the texts around it. */
 const redundantTexts: ReadonlySet<string> = new Set([
   'ID of the model, or of another deployment, that answers.',
   'Display name of the toolset.',
@@ -98,14 +98,14 @@ const redundantTexts: ReadonlySet<string> = new Set([
   'Address of the server.',
   'Settings of document search. Default: those of the service.',
 ]);
-/** A description that ends with the statement that there is no default. */
+/** Matches a description whose last sentence only repeats that nothing is set by default. */
 const noneByDefault = /\bDefault: none\.$/;
 // Pattern bound: one description of a field in the user's own tab.
 const lastSentence = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
 
 /**
- * Translates a schema title or description to the language of the page. Returns an untranslated text unchanged, and '' for a
- * redundant text.
+ * Returns a function that translates a schema title or description to the language of the page. It returns '' for a redundant
+ * text, and the original for a text without a translation.
  */
 export function useSchemaTranslation(): (text: string) => string {
   const strings = useLocalizedStrings<Readonly<Record<string, string>>>(dictionaries);

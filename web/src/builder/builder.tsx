@@ -17,11 +17,11 @@ export function Builder({ id, openMenu }: BuilderProps) {
   const { go } = usePage();
   const [initialDraft, setInitialDraft] = useState<InitialDraft>();
   const [createdId, setCreatedId] = useState<string>();
-  const [lastId, setLastId] = useState(id);
-  const [session, setSession] = useState(0);
-  if (id !== lastId) {
-    setLastId(id);
-    if (id === '') setSession(session + 1);
+  const [previousId, setPreviousId] = useState(id);
+  const [newDraftCount, setNewDraftCount] = useState(0);
+  if (id !== previousId) {
+    setPreviousId(id);
+    if (id === '') setNewDraftCount(newDraftCount + 1);
   }
   const startDraft = (next: InitialDraft | undefined): void => {
     setInitialDraft(next);
@@ -33,11 +33,11 @@ export function Builder({ id, openMenu }: BuilderProps) {
     go({ at: 'applications', id: newId });
   };
   if (id === undefined) return <AppList {...{ openMenu, onStart: startDraft }} />;
-  // A new application stays mounted when it gets its ID, which the address shows later.
+  // A new application keeps its editor when the first save assigns its ID.
   const isNewDraft = id === '' || id === createdId;
   return (
     <AppEditor
-      key={isNewDraft ? session : id}
+      key={isNewDraft ? newDraftCount : id}
       {...{ id, openMenu, onCreated }}
       initialDraft={isNewDraft ? initialDraft : undefined}
     />

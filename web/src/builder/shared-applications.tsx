@@ -5,7 +5,7 @@ import { formatRoute } from '../page/route.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { useBuilderStrings } from './builder-strings.ts';
 
-/** Applications that other users shared with the user in person. */
+/** Applications that other users shared directly with the user. */
 export function SharedApplications() {
   const strings = useStrings();
   const { tryIt } = useBuilderStrings();

@@ -32,11 +32,11 @@ export interface AppDraft {
   readonly entry: JsonObject | undefined;
   /** The stored application. Undefined if it was never saved. */
   readonly stored: OwnApplication | undefined;
-  /** Whether the entry differs from the stored one. True for each application that was never saved. */
+  /** Whether the entry differs from the stored one. Always true for an application that was never saved. */
   readonly isDirty: boolean;
   /** Whether the user has made changes that are not saved. */
   readonly isTouched: boolean;
-  /** Whether the unsaved changes are from an earlier visit of this tab. */
+  /** Whether the unsaved changes are from an earlier visit in this tab. */
   readonly isRestored: boolean;
   readonly isSaving: boolean;
   /** Why loading or saving failed. */
@@ -153,7 +153,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   useEffect(() => {
     if (isLoaded) saveAppDraft(user, draftId, draftText);
   }, [isLoaded, user, draftId, draftText]);
-  // A draft of an older version keeps its ETag, so that saving it cannot silently overwrite a later change.
+  // A draft of an older version keeps its older ETag, so that saving it cannot silently overwrite a later change.
   const applyAccess = useCallback(({ etag, roles, people }: NamedAccess, etagBefore: string): void => {
     const access = { roles, users: people.map(({ id: user }) => user) };
     setStored((now) => now && { ...now, access, etag: now.etag === etagBefore ? etag : now.etag });

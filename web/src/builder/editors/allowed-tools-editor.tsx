@@ -7,18 +7,21 @@ import { type ErrorDetails, toErrorDetails } from '../../service/service-error.t
 import { useBuilderStrings } from '../builder-strings.ts';
 import type { EditorProps } from './form.ts';
 import { FieldGroup } from './frame.tsx';
-import { ToolTest, tryTool } from './tool-test.tsx';
+import { runTool, ToolTest } from './tool-test.tsx';
 
-interface AllowedToolsProps extends Pick<EditorProps, 'value' | 'path' | 'form' | 'label' | 'hint'> {
-  /** Entry of the server. */
+interface AllowedToolsProps extends Pick<EditorProps, 'value' | 'path' | 'form' | 'label'> {
+  /** Settings of the MCP server. */
   readonly toolset: JsonObject;
 }
 
 /** Checkboxes for the tools that an MCP server currently offers. Selected tools that it does not offer stay listed. */
 export function AllowedToolsEditor({ toolset, value, path, form, label }: AllowedToolsProps) {
-  const strings = useBuilderStrings().live;
+  const strings = useBuilderStrings().mcpTools;
   const { service } = usePage();
-  const { isLoading, list, error, load } = useToolList(toolset, form.saved?.id);
+  const { allowed_tools: _allowedTools, ...settings } = toolset;
+  // The service requires a name.
+  const server = { toolset: { ...settings, name: settings.name || 'MCP' }, application: form.stored?.id };
+  const { isLoading, list, error, load } = useToolList(server);
   const selected = Array.isArray(value) ? value.map(String) : undefined;
   const offeredTools = list?.tools ?? [];
   // A deselected tool stays visible, so that it can be selected again.
@@ -32,9 +35,6 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
     const current = selected ?? names;
     change(isSelected ? [...current, name] : current.filter((selectedName) => selectedName !== name));
   };
-  const { allowed_tools: _allowedTools, ...toolsetWithoutTools } = toolset;
-  // Tools that are not selected can also be tested.
-  const server = { toolset: { ...toolsetWithoutTools, name: toolsetWithoutTools.name || 'MCP' }, application: form.saved?.id };
   const isLoaded = list !== undefined && list.failure === undefined;
   return (
     <FieldGroup {...{ form, path, label, hint: strings.hint, className: 'builder-list' }}>
@@ -61,7 +61,7 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
                   name={tool.title || tool.name}
                   schema={tool.parameters}
                   isReadOnly={tool.isReadOnly}
-                  run={(args, signal) => tryTool(service, { ...server, tool: tool.name, args }, signal)}
+                  run={(args, signal) => runTool(service, { ...server, tool: tool.name, args }, signal)}
                 />
               )}
             </li>
@@ -119,7 +119,7 @@ function ToolCheckbox({ isSelected, change, children }: ToolCheckboxProps) {
 }
 
 function OfferedToolView({ tool: { name, title, description, isReadOnly, required, optional } }: { readonly tool: OfferedTool }) {
-  const strings = useBuilderStrings().live;
+  const strings = useBuilderStrings().mcpTools;
   return (
     <>
       <span className="builder-card-name">
@@ -132,12 +132,12 @@ function OfferedToolView({ tool: { name, title, description, isReadOnly, require
   );
 }
 
-/** Why the server cannot be used, a suggested action, and its own message in a collapsed section. */
+/** Explains why the server cannot be used, and suggests an action. Shows the error message in a collapsed section. */
 function Failure({ failure: { reason, message } }: { readonly failure: NonNullable<ToolList['failure']> }) {
-  const strings = useBuilderStrings().live;
+  const strings = useBuilderStrings().mcpTools;
   const reasons: Readonly<Record<string, string>> = strings.reasons;
   return (
-    <div role="alert" className="builder-refusal">
+    <div role="alert" className="builder-alert">
       <p>{Object.hasOwn(reasons, reason) ? reasons[reason] : strings.reasons.failed}</p>
       <p className="small">{strings.selectionUnchanged}</p>
       <details className="small">
@@ -164,14 +164,13 @@ interface ToolListState {
 }
 
 /** Requests the tools of a server when `load` is called. A change of its settings discards the result. */
-function useToolList(toolset: JsonObject, application: string | undefined): ToolListState {
+function useToolList(server: Server): ToolListState {
   const { service } = usePage();
   const [loaded, setLoaded] = useState<LoadedTools>();
   const [isLoading, setIsLoading] = useState(false);
   const abortController = useRef<AbortController>(undefined);
   useEffect(() => () => abortController.current?.abort(), []);
-  const { allowed_tools: _allowedTools, ...server } = toolset;
-  const key = JSON.stringify(server);
+  const key = JSON.stringify(server.toolset);
   const load = (): void => {
     abortController.current?.abort();
     const controller = new AbortController();
@@ -182,8 +181,7 @@ function useToolList(toolset: JsonObject, application: string | undefined): Tool
       setIsLoading(false);
     };
     setIsLoading(true);
-    // A server without a name can also be queried.
-    listTools(service, { toolset: { ...server, name: server.name || 'MCP' }, application, signal: controller.signal }).then(
+    listTools(service, server, controller.signal).then(
       (list) => onLoaded({ list, error: undefined }),
       (error: unknown) => onLoaded({ list: undefined, error: toErrorDetails(error) }),
     );
@@ -213,15 +211,16 @@ interface ToolList {
   readonly failure: { readonly reason: string; readonly message: string } | undefined;
 }
 
-interface ListToolsOptions {
+/** An MCP server of the form. */
+interface Server {
+  /** Settings without the tool selection, so that the user can list and test every tool. */
   readonly toolset: JsonObject;
   /** ID of the stored application, whose secrets replace the hidden ones. */
   readonly application: string | undefined;
-  readonly signal: AbortSignal;
 }
 
 /** Lists the tools of a server. Throws `ServiceError`. */
-async function listTools(service: Service, { toolset, application, signal }: ListToolsOptions): Promise<ToolList> {
+async function listTools(service: Service, { toolset, application }: Server, signal: AbortSignal): Promise<ToolList> {
   const body = { toolset, ...(application !== undefined && { application }) };
   const answer = await service.json('v1/tools/list', { method: 'POST', body, signal });
   const { tools, count, failure } = toObject(answer);

@@ -10,9 +10,9 @@ import { ConditionsEditor } from './conditions-editor.tsx';
 import { type EditorProps, toElementId } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './list-items.tsx';
-import { ToolTest, tryDeployment } from './tool-test.tsx';
+import { runDeployment, ToolTest } from './tool-test.tsx';
 
-const maxOffered = 8;
+const maxMatches = 8;
 
 /** Other deployments as tools, selected by name or by conditions. */
 export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidden }: EditorProps) {
@@ -22,7 +22,7 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
   const indexed = items.map((item, index) => ({ item, index }));
   const update = (next: readonly unknown[]): void => form.change(path, next.length === 0 ? undefined : next);
   const remove = (index: number): void => update(items.filter((_, at) => at !== index));
-  const groups = indexed.filter(({ item }) => isJsonObject(item));
+  const conditionGroups = indexed.filter(({ item }) => isJsonObject(item));
   return (
     <FieldGroup {...{ form, path, label, hint, isLabelHidden, className: 'builder-list' }}>
       <h3 className="overline">{strings.deploymentIds}</h3>
@@ -42,11 +42,11 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
         )}
       </ul>
       <DeploymentTests ids={items.filter((item) => typeof item === 'string')} />
-      <DeploymentSearch excluded={[...items, form.saved?.id]} add={(id) => update([...items, id])} />
+      <DeploymentSearch excluded={[...items, form.stored?.id]} add={(id) => update([...items, id])} />
       <h3 className="overline">{strings.conditionSets}</h3>
       <p className="soft small">{strings.conditionsHint}</p>
       <ul>
-        {groups.map(({ item, index }, number) => (
+        {conditionGroups.map(({ item, index }, number) => (
           <li key={index} className="builder-card">
             <ConditionsEditor
               {...{ form, value: item, path: [...path, index] }}
@@ -70,7 +70,7 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
   );
 }
 
-/** Tests each deployment as the application would call it. */
+/** Tests for the deployments, which call them as the application would. */
 function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
   const { toolTest: strings } = useBuilderStrings();
   const { service } = usePage();
@@ -80,7 +80,7 @@ function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
     <ToolTest
       key={id}
       {...{ name: getName(id), shouldShowName: true, schema }}
-      run={({ query }, signal) => tryDeployment(service, id, String(query), signal)}
+      run={({ query }, signal) => runDeployment(service, id, String(query), signal)}
     />
   ));
 }
@@ -123,7 +123,7 @@ function DeploymentSearch({ excluded, add }: { readonly excluded: readonly unkno
       {searchText !== '' && matches.length === 0 && <p className="soft small">{strings.noDeploymentFound(query.trim())}</p>}
       {searchText !== '' && (
         <div className="options">
-          {matches.slice(0, maxOffered).map((deployment) => (
+          {matches.slice(0, maxMatches).map((deployment) => (
             <button
               key={deployment.id}
               type="button"

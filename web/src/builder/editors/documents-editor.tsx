@@ -10,18 +10,18 @@ import { Icon } from '../../parts/icon.tsx';
 import { encodePath, type Service } from '../../service/service.ts';
 import { getFileName } from '../../service/service-path.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
-import { type EditorProps, type SavedApplication, toElementId } from './form.ts';
+import { type EditorProps, type StoredApplication, toElementId } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './list-items.tsx';
-import { ToolTest, tryTool } from './tool-test.tsx';
+import { runTool, ToolTest } from './tool-test.tsx';
 import './editors.css';
 
-/** Documents for search: uploaded here into the user's files, or selected from them. */
+/** Documents for search. The user uploads them to their files, or selects stored files. */
 export function DocumentsEditor({ value, path, form, label, isLabelHidden }: EditorProps) {
   const builderStrings = useBuilderStrings();
   const { service, announce } = usePage();
   const references = toReferences(value);
-  const states = useDocumentStates(references.length === 0 ? undefined : form.saved);
+  const states = useDocumentStates(references.length === 0 ? undefined : form.stored);
   const [files] = useState(() => new StoredFiles(service));
   const update = (next: readonly string[]): void => form.change(path, next.length === 0 ? undefined : next);
   const append = (added: readonly string[]): void => update([...toReferences(form.getValue(path)), ...added]);
@@ -80,7 +80,7 @@ function DocumentsTest({ value, path, form, label }: Pick<EditorProps, 'value' |
           document_relative_url: toReferences(value),
           ...(isJsonObject(retrieval) && { retrieval }),
         };
-        return tryTool(service, { toolset, tool: 'query_document', args, application: form.saved?.id }, signal);
+        return runTool(service, { toolset, tool: 'query_document', args, application: form.stored?.id }, signal);
       }}
     />
   );
@@ -93,7 +93,7 @@ function toReferences(value: unknown): readonly string[] {
 interface DocumentItemProps {
   readonly id: string;
   readonly reference: string;
-  /** Undefined until the document is saved. */
+  /** Undefined until the document is stored with the application. */
   readonly state: DocumentState | undefined;
   readonly remove: () => void;
   readonly children: ReactNode;
@@ -132,12 +132,12 @@ function StateLine({ name, state: { state, reason, done, total } }: { readonly n
 const pollIntervalMs = 1500;
 const noStates: DocumentStates = new Map();
 
-/** Returns the indexing state of the saved documents. Polls while indexing is in progress. */
-function useDocumentStates(saved: SavedApplication | undefined): DocumentStates {
+/** Returns the indexing state of the stored documents. Polls while indexing is in progress. */
+function useDocumentStates(stored: StoredApplication | undefined): DocumentStates {
   const { service, announce } = usePage();
   const { documentsRead } = useBuilderStrings();
   const [states, setStates] = useState(noStates);
-  const [id, etag] = [saved?.id, saved?.etag];
+  const [id, etag] = [stored?.id, stored?.etag];
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new etag means a changed application
   useEffect(() => {
     if (id === undefined) return undefined;
@@ -145,10 +145,10 @@ function useDocumentStates(saved: SavedApplication | undefined): DocumentStates 
     let timer: ReturnType<typeof setTimeout> | undefined;
     let wasInProgress = false;
     const poll = async (): Promise<void> => {
-      const now = await readDocumentStates(service, id, controller.signal);
+      const latest = await readDocumentStates(service, id, controller.signal);
       if (controller.signal.aborted) return;
-      setStates(now);
-      const isDone = ![...now.values()].some(({ state }) => state === 'waiting' || state === 'indexing');
+      setStates(latest);
+      const isDone = ![...latest.values()].some(({ state }) => state === 'waiting' || state === 'indexing');
       if (isDone && wasInProgress) announce(documentsRead);
       wasInProgress = !isDone;
       // A failed request is ignored, because answers do not depend on this state.

@@ -30,7 +30,9 @@ describe('toFieldErrors', () => {
   it.each(['The body must be an object.', 'Nothing of use', ''])('finds no field in %j', (message) => {
     expect([...toFieldErrors(message, undefined).keys()]).toEqual([]);
   });
+});
 
+describe('listErrorsUnder', () => {
   it('lists the errors of a field and of all fields below it', () => {
     const errors = new Map([
       ['a', 'is wrong.'],

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 
 /** The stored application of a form. */
-export interface SavedApplication {
+export interface StoredApplication {
   readonly id: string;
   /** Changes with each save. */
   readonly etag: string;
@@ -14,7 +14,7 @@ export interface BuilderForm {
   readonly id: string;
   readonly errors: FieldErrors;
   /** Undefined until the application is saved. */
-  readonly saved: SavedApplication | undefined;
+  readonly stored: StoredApplication | undefined;
   /** Returns the current value at a path. */
   readonly getValue: (path: Path) => unknown;
   /** Sets the value at a path. Undefined removes it. */
@@ -23,7 +23,7 @@ export interface BuilderForm {
   readonly Value: ComponentType<EditorProps>;
 }
 
-/** Properties of every editor. */
+/** Props of every editor. */
 export interface EditorProps {
   readonly schema: JsonObject;
   readonly value: unknown;
@@ -46,7 +46,7 @@ const lastKey = /(\.[^.[\]]*|\[[^[\]]*\])$/;
 
 /** Opens the sections around a field and focuses it. If the field is not rendered, focuses the closest rendered parent. */
 export function goToField(formId: string, field: string): void {
-  for (let current = field, before = ''; current !== before; [before, current] = [current, current.replace(lastKey, '')]) {
+  for (let current = field, previous = ''; current !== previous; [previous, current] = [current, current.replace(lastKey, '')]) {
     const element = document.getElementById(`${formId}${current}`);
     if (element === null) continue;
     for (let details = element.closest('details'); details !== null; details = details.parentElement?.closest('details') ?? null)
@@ -101,13 +101,13 @@ export function isWithin(path: string, base: string): boolean {
   return path === base || path.startsWith(`${base}.`) || path.startsWith(`${base}[`);
 }
 
-/** Returns the errors outside `base`: the same map if it has no other errors. */
+/** Returns the errors outside `base`. Returns the same map if no error is within `base`. */
 export function withoutFieldErrors(errors: FieldErrors, base: string): FieldErrors {
   const outside = new Map([...errors].filter(([path]) => !isWithin(path, base)));
   return outside.size === errors.size ? errors : outside;
 }
 
-/** Lists the errors at a path and below it. Errors below it include their path. */
+/** Lists the errors at a path and below it. Each error below it starts with its relative path. */
 export function listErrorsUnder(errors: FieldErrors, base: string): readonly string[] {
   return [...errors]
     .filter(([path]) => isWithin(path, base))

@@ -18,7 +18,7 @@ interface FieldFrameProps {
   readonly isRequired?: boolean;
   readonly isSwitch?: boolean;
   readonly isLabelHidden?: boolean | undefined;
-  /** Error found before the request. */
+  /** Error that the editor found in the input. It replaces the errors from the service. */
   readonly error?: string | undefined;
   readonly children: (control: ControlProps) => ReactNode;
 }
@@ -38,7 +38,7 @@ export function FieldFrame({
   const strings = useFormsStrings();
   const id = toElementId(form, path);
   const errors = error === undefined ? listErrorsUnder(form.errors, formatPath(path)) : [error];
-  const described = [hint !== '' && `${id}-hint`, errors.length > 0 && `${id}-fault`].filter(Boolean).join(' ');
+  const describedBy = [hint !== '' && `${id}-hint`, errors.length > 0 && `${id}-error`].filter(Boolean).join(' ');
   return (
     <div className={isSwitch ? 'field switch' : 'field'}>
       <label htmlFor={id} className={isLabelHidden ? 'heard-only' : undefined}>
@@ -50,9 +50,9 @@ export function FieldFrame({
           <Hint text={hint} />
         </p>
       )}
-      {children({ id, 'aria-invalid': errors.length > 0, ...(described !== '' && { 'aria-describedby': described }) })}
+      {children({ id, 'aria-invalid': errors.length > 0, ...(describedBy !== '' && { 'aria-describedby': describedBy }) })}
       {errors.length > 0 && (
-        <p className="trouble" id={`${id}-fault`}>
+        <p className="trouble" id={`${id}-error`}>
           {errors.join(' ')}
         </p>
       )}
@@ -82,13 +82,13 @@ export function FieldGroup({ form, path, label, isLabelHidden, className, hint =
   );
 }
 
-/** An error at exactly this path, which no field shows. */
+/** The error at exactly this path, for editors without a `FieldFrame`. */
 export function FieldError({ form, path }: { readonly form: BuilderForm; readonly path: Path }) {
   const error = form.errors.get(formatPath(path));
   return error === undefined ? null : <p className="trouble">{error}</p>;
 }
 
-/** A text of the schema. Text in backticks is code. */
+/** A text of the schema. Parts in backticks are shown as code. */
 function Hint({ text }: { readonly text: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
   return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));

@@ -13,15 +13,15 @@ import { formKeywords, getInitialItem, toShape } from './shape.ts';
 
 interface ListEditorProps extends EditorProps {
   readonly item: JsonObject;
-  /** Initial value of a new item. By default, the schema of the item determines it. */
+  /** Initial value of a new item. Defaults to a value from the schema of the item. */
   readonly initialValue?: unknown;
   /** Another control to add items, above the default one. */
   readonly alternative?: ReactNode;
 }
 
 /**
- * A list editor. Texts are lines, and objects are collapsible cards. Operations of a web API start collapsed, because there can
- * be many.
+ * Edits a list. Texts are lines, and objects are collapsible cards. Operations of a web API start collapsed, because there can be
+ * many.
  */
 export function ListEditor({
   item,
@@ -68,7 +68,7 @@ export function ListEditor({
       {alternative}
       <button type="button" className="button" id={`${id}-add`} onClick={add}>
         <Icon name="plus" />
-        {String(schema[formKeywords.addition] ?? (Object.hasOwn(addLabels, setting) ? addLabels[setting] : strings.addTo(label)))}
+        {String(schema[formKeywords.addLabel] ?? (Object.hasOwn(addLabels, setting) ? addLabels[setting] : strings.addTo(label)))}
       </button>
     </FieldGroup>
   );
@@ -119,7 +119,7 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
             <form.Value
               {...{ schema: item, value, path, form }}
               isRequired
-              label={strings.form}
+              label={strings.kind}
               hint={translate(String(item.description ?? ''))}
             />
           )}
@@ -132,8 +132,8 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
 
 function focusLast(listId: string): void {
   const last = document.getElementById(listId)?.querySelector(':scope > ul > li:last-child');
-  const folded = last?.querySelector<HTMLDetailsElement>(':scope > details');
-  if (folded != null) folded.open = true;
+  const details = last?.querySelector<HTMLDetailsElement>(':scope > details');
+  if (details != null) details.open = true;
   const field = last?.querySelector<HTMLElement>('input, textarea, select');
   field?.focus();
   if (field instanceof HTMLInputElement) field.select();

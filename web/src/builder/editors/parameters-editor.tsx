@@ -12,7 +12,7 @@ const types = ['string', 'number', 'integer', 'boolean', 'object', 'array'];
 const locations = ['query', 'path', 'header', 'body', 'whole_body'] as const;
 const styles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
 
-/** Whether a schema describes operation parameters: a JSON Schema with a location for each value. */
+/** Returns whether a schema describes operation parameters: a JSON Schema with a location for each value. */
 export function isParameters({ properties }: JsonObject): boolean {
   const propertySchema =
     isJsonObject(properties) && isJsonObject(properties.properties) ? properties.properties.additionalProperties : {};
@@ -23,7 +23,7 @@ export function isParameters({ properties }: JsonObject): boolean {
   );
 }
 
-/** A card for each parameter of an operation. Parts of the JSON Schema that are not shown are preserved. */
+/** A card for each parameter of an operation. Keywords of the JSON Schema that the cards do not show are preserved. */
 export function ParametersEditor({ value, path, form }: EditorProps) {
   const strings = useBuilderStrings();
   const parameters = toObject(value);
@@ -119,7 +119,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
   const fixed = property.const;
   const toFieldProps = (key: string): { form: BuilderForm; path: Path } => ({ form, path: [...path, key] });
   return (
-    <div className="builder-card-body two">
+    <div className="builder-card-body two-columns">
       <FieldFrame {...toFieldProps('name')} label={strings.parameterName}>
         {(control) => (
           <input {...control} value={name} onChange={({ target }) => change({ entry: [target.value, property], isRequired })} />
@@ -217,7 +217,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
   );
 }
 
-/** Parses a fixed value by the type of the parameter. Falls back to the text. */
+/** Parses a fixed value as the type of the parameter requires. Falls back to the text. */
 function parseFixedValue(text: string, type: unknown): unknown {
   if (text === '') return undefined;
   return type === 'string' ? text : (tryParseJson(text) ?? text);

@@ -59,7 +59,10 @@ export function PictureEditor({ value, form }: PictureEditorProps) {
   );
 }
 
-/** Returns the middle of an image as the largest data URL that the service accepts. Rejects if the browser cannot read the image. */
+/**
+ * Crops an image to its central square, and returns it as the largest data URL that the service accepts. Returns undefined if
+ * none is short enough. Rejects if the browser cannot read the image.
+ */
 async function toPicture(file: Blob): Promise<string | undefined> {
   const image = new Image();
   image.src = URL.createObjectURL(file);

@@ -8,10 +8,10 @@ import { getValueAt, withValueAt } from '../entry-parts.ts';
 import { AllowedToolsEditor } from './allowed-tools-editor.tsx';
 import type { BuilderForm, EditorProps } from './form.ts';
 import { toOperation } from './operation-line.tsx';
-import { formKeywords, type Property as ShapeProperty } from './shape.ts';
-import { ToolTest, tryTool } from './tool-test.tsx';
+import { formKeywords, type Property } from './shape.ts';
+import { runTool, ToolTest } from './tool-test.tsx';
 
-/** Schema text of a property that is accepted only for compatibility. */
+/** Description of a property that is accepted only for compatibility. */
 const noEffect = 'Has no effect.';
 
 /** The properties of an object. Constants are not shown. */
@@ -20,16 +20,16 @@ export function Properties({
   value,
   path,
   form,
-}: Omit<EditorProps, 'schema' | 'isRequired' | 'label' | 'hint'> & { readonly properties: readonly ShapeProperty[] }) {
+}: Omit<EditorProps, 'schema' | 'isRequired' | 'label' | 'hint'> & { readonly properties: readonly Property[] }) {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
   const object = toObject(value);
   const visibleProperties = properties.filter(
     ({ name, schema }) => schema.description !== noEffect || Object.hasOwn(object, name),
   );
-  const renderProperty = ({ name, schema, isRequired }: ShapeProperty) => (
+  const renderProperty = ({ name, schema, isRequired }: Property) => (
     <Fragment key={name}>
-      <Property
+      <PropertyEditor
         {...{ schema, form, isRequired }}
         value={Object.hasOwn(object, name) ? object[name] : undefined}
         path={[...path, name]}
@@ -43,19 +43,19 @@ export function Properties({
       {name === 'rest_api_method_info' && <UnfilledPlaceholders tool={object} {...{ path, form }} />}
     </Fragment>
   );
-  const folded = visibleProperties.filter(({ schema }) => schema[formKeywords.folded] === true);
-  const usedCount = folded.filter(({ name }) => Object.hasOwn(object, name)).length;
+  const collapsed = visibleProperties.filter(({ schema }) => schema[formKeywords.collapsed] === true);
+  const usedCount = collapsed.filter(({ name }) => Object.hasOwn(object, name)).length;
   return (
     <>
-      {visibleProperties.filter((property) => !folded.includes(property)).map(renderProperty)}
-      {folded.length > 0 && (
+      {visibleProperties.filter((property) => !collapsed.includes(property)).map(renderProperty)}
+      {collapsed.length > 0 && (
         <details className="more-settings">
           <summary>
             <Icon name="right" />
             {strings.moreSettings}
             {usedCount > 0 && <span className="soft small"> ({usedCount})</span>}
           </summary>
-          <div className="builder-card-body">{folded.map(renderProperty)}</div>
+          <div className="builder-card-body">{collapsed.map(renderProperty)}</div>
         </details>
       )}
     </>
@@ -63,7 +63,7 @@ export function Properties({
 }
 
 /** The editor of one property. The tool selection of an MCP server also needs its other properties. */
-function Property({ parent, ...props }: EditorProps & { readonly parent: JsonObject }) {
+function PropertyEditor({ parent, ...props }: EditorProps & { readonly parent: JsonObject }) {
   if (props.path.at(-1) === 'allowed_tools') return <AllowedToolsEditor {...props} toolset={parent} />;
   return <props.form.Value {...props} />;
 }
@@ -90,41 +90,41 @@ function OperationTest({ tool, path, form }: OperationTestProps) {
   return (
     <ToolTest
       name={name}
-      schema={
-        isObsolete ? toObsoleteSchema(tool.parameters) : toSchema(getValueAt(tool, ['open_ai_tool', 'function', 'parameters']))
-      }
+      schema={isObsolete ? toObsoleteSchema(tool.parameters) : withoutFixedParameters(getValueAt(tool, parametersPath))}
       run={(args, signal) => {
         const parentToolset = form.getValue(path.slice(0, -2));
         // Other operations may be incomplete.
         const toolset = { ...toObject(parentToolset), [isObsolete ? obsoleteKey : 'tools']: [tool] };
-        return tryTool(service, { toolset, tool: name, args, application: form.saved?.id }, signal);
+        return runTool(service, { toolset, tool: name, args, application: form.stored?.id }, signal);
       }}
     />
   );
 }
 
 const obsoleteKey = 'tool_endpoints';
+const parametersPath = ['open_ai_tool', 'function', 'parameters'];
 
-/** Whether a path leads to an operation in the obsolete format. */
+/** Returns whether a path leads to an operation in the obsolete format. */
 function isObsoleteOperation(path: Path): boolean {
   return path.at(-2) === obsoleteKey;
 }
 
-/** Converts parameters of the obsolete format to a schema. All parameters without a fixed value are required. */
+/** Converts parameters of the obsolete format to a schema. Omits those with a fixed value. All others are required. */
 function toObsoleteSchema(parameters: unknown): object {
-  const listed = filterObjects(parameters);
-  const open = listed.filter(({ constant_value }) => constant_value === undefined || constant_value === null);
-  const properties = open.map(({ name, description, parameter_type: type }) => [String(name), { type, description }]);
-  return { type: 'object', properties: Object.fromEntries(properties), required: open.map(({ name }) => String(name)) };
+  const requested = filterObjects(parameters).filter(({ constant_value: fixed }) => fixed === undefined || fixed === null);
+  const properties = requested.map(({ name, description, parameter_type: type }) => [String(name), { type, description }]);
+  return { type: 'object', properties: Object.fromEntries(properties), required: requested.map(({ name }) => String(name)) };
 }
 
-/** Removes parameters with a fixed value. */
-function toSchema(parameters: unknown): object {
+/** Returns the schema without the parameters that have a fixed value. */
+function withoutFixedParameters(parameters: unknown): object {
   const { properties, required }: JsonObject = toObject(parameters);
   const all = isJsonObject(properties) ? Object.entries(properties) : [];
-  const open = all.filter(([, property]) => !(isJsonObject(property) && Object.hasOwn(property, 'const')));
-  const requiredNames = Array.isArray(required) ? required.filter((name) => open.some(([openName]) => openName === name)) : [];
-  return { type: 'object', properties: Object.fromEntries(open), required: requiredNames };
+  const requested = Object.fromEntries(
+    all.filter(([, property]) => !(isJsonObject(property) && Object.hasOwn(property, 'const'))),
+  );
+  const requiredNames = Array.isArray(required) ? required.filter((name) => Object.hasOwn(requested, String(name))) : [];
+  return { type: 'object', properties: requested, required: requiredNames };
 }
 
 interface UnfilledPlaceholdersProps {
@@ -134,18 +134,19 @@ interface UnfilledPlaceholdersProps {
   readonly form: BuilderForm;
 }
 
-const parametersPath = ['open_ai_tool', 'function', 'parameters'];
-
-/** Lists address placeholders, such as `{id}`, without a parameter, and offers to add it. */
+/** Lists address placeholders, such as `{id}`, that no parameter fills, and offers to add the parameters. */
 function UnfilledPlaceholders({ tool, path, form }: UnfilledPlaceholdersProps) {
   const strings = useBuilderStrings();
   const parameters = getValueAt(tool, parametersPath);
   const add = (name: string): void => {
     const required = isJsonObject(parameters) && Array.isArray(parameters.required) ? parameters.required : [];
-    const typed = withValueAt(withValueAt(parameters, ['type'], 'object'), ['required'], [...required, name]);
-    form.change([...path, ...parametersPath], withValueAt(typed, ['properties', name], { type: 'string', description: '' }));
+    const withRequired = withValueAt(withValueAt(parameters, ['type'], 'object'), ['required'], [...required, name]);
+    form.change(
+      [...path, ...parametersPath],
+      withValueAt(withRequired, ['properties', name], { type: 'string', description: '' }),
+    );
   };
-  return findUnfilled(tool).map((name) => (
+  return findUnfilledPlaceholders(tool).map((name) => (
     <div key={name} className="row">
       <p className="trouble" role="status">
         {strings.unfilledPlaceholder(name)}
@@ -158,17 +159,17 @@ function UnfilledPlaceholders({ tool, path, form }: UnfilledPlaceholdersProps) {
   ));
 }
 
-function findUnfilled(tool: JsonObject): readonly string[] {
+function findUnfilledPlaceholders(tool: JsonObject): readonly string[] {
   const address = getValueAt(tool, ['rest_api_method_info', 'method_url']);
   if (typeof address !== 'string') return [];
   const properties = getValueAt(tool, [...parametersPath, 'properties']);
-  const filledNames = new Set(isJsonObject(properties) ? Object.entries(properties).flatMap(listNames) : []);
+  const filledNames = new Set(isJsonObject(properties) ? Object.entries(properties).map(getPlaceholderName) : []);
   const placeholders = Array.from(address.matchAll(/\{([^{}/?#]+)\}/g), ([, name = '']) => name);
   return [...new Set(placeholders)].filter((name) => !filledNames.has(name));
 }
 
-/** Returns the names of a parameter in an address. */
-function listNames([name, property]: readonly [string, unknown]): readonly string[] {
+/** Returns the placeholder that a parameter fills in an address. */
+function getPlaceholderName([name, property]: readonly [string, unknown]): string {
   const key = getValueAt(property, ['parameter_info', 'key']);
-  return typeof key === 'string' ? [key] : [name];
+  return typeof key === 'string' ? key : name;
 }

@@ -16,11 +16,11 @@ export function TextEditor(props: Scalar<'text'>) {
   const key = path.at(-1);
   const text = toText(value);
   const isLong = longTextKeys.has(String(key));
-  // Prose may be empty. The text must exist, but any value is valid.
+  // A required long text may be empty, unless the schema has a minimum length.
   const isRequired = props.isRequired && !(isLong && schema.minLength === undefined);
   const change = (next: string): void => form.change(path, next === '' && !props.isRequired ? undefined : next);
   if (props.shape.isSecret) return <SecretEditor {...props} />;
-  if (schema.format === 'date-time') return <MomentEditor {...props} />;
+  if (schema.format === 'date-time') return <DateTimeEditor {...props} />;
   const suggestions = Array.isArray(schema[formKeywords.suggestions]) ? `${toElementId(form, path)}-values` : undefined;
   const isWebAddress = /url$/.test(String(key)) && schema.type === 'string';
   return (
@@ -29,7 +29,7 @@ export function TextEditor(props: Scalar<'text'>) {
         isLong ? (
           <textarea
             {...control}
-            className={key === 'instructions' ? 'builder-page' : undefined}
+            className={key === 'instructions' ? 'builder-instructions' : undefined}
             rows={2}
             value={text}
             onChange={({ target }) => change(target.value)}
@@ -52,8 +52,8 @@ export function TextEditor(props: Scalar<'text'>) {
   );
 }
 
-/** Edits a time in the local time zone. The value is in UTC. */
-function MomentEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
+/** Shows the time in the local time zone. The value is in UTC. */
+function DateTimeEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired }}>
       {(control) => (
@@ -179,7 +179,7 @@ export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired
   );
 }
 
-/** Edits a value that no other editor supports as JSON, without losing any of it. */
+/** Edits the complete value as JSON, if no other editor supports it. */
 export function JsonEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
   const strings = useFormsStrings();
   const builderStrings = useBuilderStrings();

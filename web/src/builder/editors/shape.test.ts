@@ -11,8 +11,8 @@ import { findVariant, getInitialValue, toShape } from './shape.ts';
 
 const schema = buildQuickAppJsonSchema('https://parley.example');
 
-/** Tools with custom editors, which have their own texts. */
-const namesWithOwnEditor = new Set(['applications_as_tools', 'document_relative_url']);
+/** Tools with custom editors that have their own texts. */
+const namesWithCustomEditor = new Set(['applications_as_tools', 'document_relative_url']);
 
 /** Yields every text of a form generated from a schema. */
 function* listTexts(part: JsonObject): Iterable<string> {
@@ -24,7 +24,7 @@ function* listTexts(part: JsonObject): Iterable<string> {
   if (shape.kind !== 'group') return;
   for (const { name, schema: inner } of shape.properties) {
     if (toShape(inner).kind === 'fixed') continue;
-    if (namesWithOwnEditor.has(name)) yield* [String(inner.title), String(inner.description)];
+    if (namesWithCustomEditor.has(name)) yield* [String(inner.title), String(inner.description)];
     else yield* listTexts(inner);
   }
 }
@@ -81,7 +81,7 @@ describe('the schema of quick apps', () => {
   });
 });
 
-describe('clearSecrets', () => {
+describe('withoutHiddenSecrets', () => {
   const server = (token: string): JsonObject => ({
     name: 'Board',
     mcp_server_info: { url: 'https://mcp.test/', protocol: 'sse', authorization: { type: 'bearer', token } },
@@ -91,7 +91,7 @@ describe('clearSecrets', () => {
     applicationProperties: { instructions: '***', mcp_toolset: [{ type: 'mcp', ...server(token) }] },
   });
 
-  it('removes only stored secrets', () => {
+  it('removes stored secrets', () => {
     expect(withoutHiddenSecrets(schema, entry('***'))).toEqual({ entry: entry(''), isChanged: true });
   });
 

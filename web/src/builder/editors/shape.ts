@@ -4,10 +4,10 @@ import { isJsonObject, type JsonObject, toObject, toText } from '#base/json/json
 export const formKeywords = {
   /** Position of a property in its group. */
   order: 'x-order',
-  /** Whether a property is visible only after the user opens the further settings. */
-  folded: 'x-folded',
+  /** Whether a property is in the collapsed section of its group. */
+  collapsed: 'x-collapsed',
   /** Label of the button that adds an item. */
-  addition: 'x-addition',
+  addLabel: 'x-add-label',
   /** Labels of the options, by value. */
   optionLabels: 'x-labels',
   /** Values that a text field suggests. */
@@ -29,7 +29,7 @@ export interface Property {
   readonly isRequired: boolean;
 }
 
-/** Kind of the editor for a JSON Schema, with its settings. `json` edits the JSON text of values that no other editor supports. */
+/** Kind of the editor for a JSON Schema, with its parameters. `json` is the fallback, which edits the value as JSON text. */
 export type Shape =
   | { readonly kind: 'text'; readonly isSecret: boolean }
   | { readonly kind: 'number'; readonly isInteger: boolean; readonly min?: number; readonly max?: number }
@@ -71,7 +71,7 @@ export function toShape(schema: JsonObject): Shape {
   }
 }
 
-/** An object that allows additional keys is edited as JSON, because a group cannot display these keys. */
+/** Returns `json` for an object that allows additional keys, because a group cannot display them. */
 function toGroup(schema: JsonObject): Shape {
   if (isJsonObject(schema.propertyNames) && isJsonObject(schema.additionalProperties))
     return { kind: 'map', item: schema.additionalProperties };
@@ -118,11 +118,11 @@ export function findVariant(variants: readonly Variant[], value: unknown): Varia
   return variants.find(isMatch);
 }
 
-/** Returns the shape of a value. If the schema has variants, returns the shape and the description of the variant of the value. */
-export function resolveShape(schema: JsonObject, value: unknown): { readonly shape: Shape; readonly variant: string } {
+/** Returns the shape for a value. If the schema has variants, returns the shape and the hint of the variant of the value. */
+export function resolveShape(schema: JsonObject, value: unknown): { readonly shape: Shape; readonly variantHint: string } {
   const shape = toShape(schema);
   const variant = shape.kind === 'variants' ? findVariant(shape.variants, value) : undefined;
-  return variant === undefined ? { shape, variant: '' } : { shape: toShape(variant.schema), variant: variant.hint };
+  return variant === undefined ? { shape, variantHint: '' } : { shape: toShape(variant.schema), variantHint: variant.hint };
 }
 
 /** Returns the schema of a property or list item. Empty if it is unknown. */

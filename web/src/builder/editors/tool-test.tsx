@@ -8,7 +8,7 @@ import { readFirstMessage } from '../../service/complete-text.ts';
 import { encodePath, type Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
-import { useAmounts } from '../test-chat/use-amounts.ts';
+import { useFormatters } from '../test-chat/use-formatters.ts';
 import './editors.css';
 
 interface ToolTestProps {
@@ -18,7 +18,7 @@ interface ToolTestProps {
   readonly shouldShowName?: boolean;
   /** JSON Schema of the arguments. */
   readonly schema: object;
-  /** Whether the server declares the tool read-only. */
+  /** Whether the server declares the tool as read-only. */
   readonly isReadOnly?: boolean;
   readonly run: (args: JsonObject, signal: AbortSignal) => Promise<ToolResult>;
 }
@@ -54,10 +54,10 @@ export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = fa
 }
 
 function Outcome({ result: { outcome, durationMs, attachments, reason } }: { readonly result: ToolResult }) {
-  const { toolTest: strings, live } = useBuilderStrings();
-  const { formatTime } = useAmounts();
-  const reasons: Readonly<Record<string, string>> = live.reasons;
-  const time = formatTime(durationMs);
+  const { toolTest: strings, mcpTools } = useBuilderStrings();
+  const { formatDuration } = useFormatters();
+  const reasons: Readonly<Record<string, string>> = mcpTools.reasons;
+  const time = formatDuration(durationMs);
   const descriptions = {
     answered: strings.answered(time),
     failed: strings.failed(time),
@@ -66,7 +66,7 @@ function Outcome({ result: { outcome, durationMs, attachments, reason } }: { rea
   };
   const isKnown = reason !== undefined && Object.hasOwn(reasons, reason);
   return (
-    <p className={outcome === 'answered' ? 'tool-outcome' : 'tool-outcome bad'}>
+    <p className={outcome === 'answered' ? 'tool-outcome' : 'tool-outcome failed'}>
       <Icon name={outcome === 'answered' ? 'check' : 'alert'} />
       {isKnown ? reasons[reason] : descriptions[outcome]} {attachments > 0 && strings.files(attachments)}
     </p>
@@ -145,7 +145,7 @@ interface ToolRun {
 }
 
 /** Runs one tool of a toolset. Throws `ServiceError`. */
-export async function tryTool(
+export async function runTool(
   service: Service,
   { toolset, tool, args, application }: ToolRun,
   signal: AbortSignal,
@@ -163,7 +163,7 @@ export async function tryTool(
 }
 
 /** Calls a deployment as an application would call it as a tool. Throws `ServiceError`. */
-export async function tryDeployment(service: Service, id: string, query: string, signal: AbortSignal): Promise<ToolResult> {
+export async function runDeployment(service: Service, id: string, query: string, signal: AbortSignal): Promise<ToolResult> {
   const startMs = performance.now();
   const body = { messages: [{ role: 'user', content: query }] };
   const answer = await service.json(`openai/deployments/${encodePath(id)}/chat/completions`, { method: 'POST', body, signal });

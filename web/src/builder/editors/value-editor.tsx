@@ -51,7 +51,7 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
   const { form, path } = props;
   const visibleProperties = properties.filter(({ schema }) => toShape(schema).kind !== 'fixed');
   const [onlyProperty] = visibleProperties;
-  // A group that contains only another group is skipped.
+  // A group that contains only another group has no frame.
   if (onlyProperty !== undefined && visibleProperties.length === 1 && toShape(onlyProperty.schema).kind === 'group') {
     return (
       <>
@@ -70,7 +70,7 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
   );
 }
 
-/** Values by a name that the user enters. */
+/** Edits an object whose keys the user chooses. */
 function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps & { readonly item: JsonObject }) {
   const strings = useBuilderStrings();
   const [name, setName] = useState('');
@@ -78,8 +78,8 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   const id = toElementId(form, path);
   const newName = name.trim();
-  const names = toObject(schema.propertyNames);
-  const nameLabel = String(names.title ?? strings.nameIn(label));
+  const nameSchema = toObject(schema.propertyNames);
+  const nameLabel = String(nameSchema.title ?? strings.nameIn(label));
   const add = (): void => {
     if (newName === '' || entries.some(([key]) => key === newName)) return;
     flushSync(() => {
@@ -118,10 +118,10 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
           {...{ id: nameField, value: name, onKeyDown, list: `${id}-names`, placeholder: nameLabel }}
           onChange={({ target }) => setName(target.value)}
         />
-        <Suggestions id={`${id}-names`} schema={names} />
+        <Suggestions id={`${id}-names`} schema={nameSchema} />
         <button type="button" className="button" onClick={add}>
           <Icon name="plus" />
-          {String(schema[formKeywords.addition] ?? strings.addTo(label))}
+          {String(schema[formKeywords.addLabel] ?? strings.addTo(label))}
         </button>
       </div>
     </FieldGroup>
@@ -129,7 +129,7 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
 }
 
 const noVariant = -1;
-/** Schema text of a format that is supported only for existing entries. */
+/** Matches the description of a variant that is offered only to entries that already use it. */
 const obsolete = /\bobsolete\b/;
 
 function VariantsEditor({
@@ -144,7 +144,7 @@ function VariantsEditor({
 }: EditorProps & { readonly shape: Shape & { readonly kind: 'variants' } }) {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
-  const picker = useId();
+  const selectId = useId();
   const { variants, isNullable } = shape;
   const current = findVariant(variants, value);
   const selected = current === undefined ? noVariant : variants.indexOf(current);
@@ -157,9 +157,9 @@ function VariantsEditor({
   const visibleVariants = variants.flatMap((variant, index) =>
     index === selected || !obsolete.test(variant.hint) ? [{ ...variant, index }] : [],
   );
-  const mayBeUnset = isNullable || !isRequired || current === undefined;
+  const canBeUnset = isNullable || !isRequired || current === undefined;
   const parts = inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />;
-  if (visibleVariants.length === 1 && !mayBeUnset) {
+  if (visibleVariants.length === 1 && !canBeUnset) {
     return (
       <>
         <FieldError {...{ form, path }} />
@@ -171,11 +171,11 @@ function VariantsEditor({
   const isUnmatched = current === undefined && value !== undefined && value !== null;
   return (
     <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>
-      <label className="heard-only" htmlFor={picker}>
-        {`${label}: ${strings.form}`}
+      <label className="heard-only" htmlFor={selectId}>
+        {`${label}: ${strings.kind}`}
       </label>
-      <select id={picker} value={selected} onChange={({ target }) => onSelect(Number(target.value))}>
-        {mayBeUnset && <option value={noVariant}>{strings.noSelection}</option>}
+      <select id={selectId} value={selected} onChange={({ target }) => onSelect(Number(target.value))}>
+        {canBeUnset && <option value={noVariant}>{strings.noSelection}</option>}
         {visibleVariants.map(({ hint: variantHint, index }) => (
           <option key={variantHint} value={index}>
             {translate(variantHint).replace(/\.$/, '')}

@@ -23,13 +23,13 @@ export function WebApisEditor(props: EditorProps) {
   const shape = toShape(schema);
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   if (shape.kind !== 'list') return null;
-  /** Whether a secret is a placeholder from the document. */
+  /** Returns whether a secret is a placeholder from the document. */
   const isPlaceholder = (secret: string): boolean => /^\$\{\w+\}$/.test(secret);
   const addToolsets = (toolsets: readonly JsonObject[]): void => {
     form.change(path, [...items, ...toolsets.map((toolset) => clearSecrets(shape.item, toolset, isPlaceholder))]);
   };
   const first = getInitialItem(shape.item);
-  const initialValue = isJsonObject(first) && { ...first, name: unusedName(newWebApi, items.map(getItemName)) };
+  const initialValue = isJsonObject(first) && { ...first, name: findUnusedName(newWebApi, items.map(getItemName)) };
   return (
     <ListEditor
       {...props}
@@ -41,7 +41,7 @@ export function WebApisEditor(props: EditorProps) {
 }
 
 /** Returns `New web API`, `New web API 2`, and so on. */
-function unusedName(name: string, usedNames: readonly string[]): string {
+function findUnusedName(name: string, usedNames: readonly string[]): string {
   const names = [name, ...usedNames.map((_, index) => `${name} ${index + 2}`)];
   return names.find((candidate) => !usedNames.includes(candidate)) ?? name;
 }
@@ -61,7 +61,7 @@ function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly Js
     setImported(undefined);
     setStatus('');
     const body = { ...(url.trim() !== '' && { url: url.trim() }), ...(text.trim() !== '' && { document: text }) };
-    void run(async () => setImported(toImported(await service.json('v1/import-openapi', { method: 'POST', body }))));
+    void run(async () => setImported(toImportResult(await service.json('v1/import-openapi', { method: 'POST', body }))));
   };
   const addOperations = (toolsets: readonly JsonObject[], count: number): void => {
     onImport(toolsets);
@@ -69,9 +69,9 @@ function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly Js
     setStatus(builderStrings.operationsAdded(count));
     announce(builderStrings.operationsAdded(count));
   };
-  // The button that was pressed disappears. The new cards have their height before the page scrolls to the focus.
+  // Moves the focus from the button, which disappears. In an effect, the new cards already have their height for scrolling.
   useEffect(() => (status === '' ? undefined : document.getElementById(`${id}-read`)?.focus()), [id, status]);
-  const errorProps = error !== undefined && { 'aria-invalid': true, 'aria-describedby': `${id}-fault` };
+  const errorProps = error !== undefined && { 'aria-invalid': true, 'aria-describedby': `${id}-error` };
   return (
     <details className="builder-import">
       <summary className="quiet-link">{builderStrings.importOpenApi}</summary>
@@ -89,7 +89,7 @@ function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly Js
           onChange={({ target }) => setText(target.value)}
         />
         {error !== undefined && (
-          <p className="trouble" role="alert" id={`${id}-fault`}>
+          <p className="trouble" role="alert" id={`${id}-error`}>
             {describeError(error, strings)}
           </p>
         )}
@@ -120,10 +120,12 @@ function isReadOnly(tool: unknown): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Operations of the document with checkboxes. */
+/** Checkboxes for the operations of an OpenAPI document. */
 function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
   const builderStrings = useBuilderStrings();
-  const all = toolsets.flatMap((toolset, at) => listTools(toolset).map((tool, index) => ({ key: `${at} ${index}`, tool })));
+  const all = toolsets.flatMap((toolset, at) =>
+    filterObjects(toolset.tools).map((tool, index) => ({ key: `${at} ${index}`, tool })),
+  );
   // Operations that may change data are added only if the user selects them.
   const [excludedKeys, setExcludedKeys] = useState<ReadonlySet<string>>(
     () => new Set(all.filter(({ tool }) => !isReadOnly(tool)).map(({ key }) => key)),
@@ -134,7 +136,7 @@ function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
   const count = all.filter(({ key }) => !excludedKeys.has(key)).length;
   const listSelectedToolsets = (): readonly JsonObject[] =>
     toolsets.flatMap((toolset, at) => {
-      const tools = listTools(toolset).filter((_, index) => !excludedKeys.has(`${at} ${index}`));
+      const tools = filterObjects(toolset.tools).filter((_, index) => !excludedKeys.has(`${at} ${index}`));
       return tools.length === 0 ? [] : [{ ...toolset, tools }];
     });
   const toggle = (key: string): void =>
@@ -149,7 +151,7 @@ function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
           {all.map(({ key, tool }) => (
             <label key={key} className="check">
               <input type="checkbox" checked={!excludedKeys.has(key)} onChange={() => toggle(key)} />
-              <OfferedTool tool={tool} />
+              <ImportedOperation tool={tool} />
             </label>
           ))}
         </fieldset>
@@ -180,7 +182,7 @@ function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
   );
 }
 
-function OfferedTool({ tool }: { readonly tool: JsonObject }) {
+function ImportedOperation({ tool }: { readonly tool: JsonObject }) {
   const operation = toOperation(tool);
   if (operation === undefined) return null;
   return (
@@ -190,11 +192,7 @@ function OfferedTool({ tool }: { readonly tool: JsonObject }) {
   );
 }
 
-function listTools({ tools }: JsonObject): readonly JsonObject[] {
-  return filterObjects(tools);
-}
-
-function toImported(answer: unknown): ImportResult {
+function toImportResult(answer: unknown): ImportResult {
   const { toolsets, notes } = toObject(answer);
   return { toolsets: filterObjects(toolsets), notes: Array.isArray(notes) ? notes.map(String) : [] };
 }

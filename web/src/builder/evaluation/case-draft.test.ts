@@ -22,17 +22,17 @@ const completeCase: JsonObject = {
 };
 
 describe('case drafts', () => {
-  it('preserve a case with any checks', () => {
+  it('preserve a case with checks of every type', () => {
     expect(toCaseEntry(toDraft(completeCase))).toEqual({ entry: completeCase });
   });
 
   it('offer each check type with its fields', () => {
-    const known = Object.entries(checkForms).map(([type, { properties }]) => [
+    const expected = Object.entries(checkForms).map(([type, { properties }]) => [
       type,
       Object.keys(properties).filter((key) => key !== 'type'),
     ]);
     const offered = checkTypes.map((type) => [type, listFields(type).map(([name]) => name)]);
-    expect(Object.fromEntries(offered)).toEqual(Object.fromEntries(known));
+    expect(Object.fromEntries(offered)).toEqual(Object.fromEntries(expected));
   });
 
   it('keep the messages of a conversation unchanged', () => {
@@ -42,28 +42,28 @@ describe('case drafts', () => {
   });
 
   it('reject a case that they would not preserve', () => {
-    const kinds = [{ input: 'a', checks: [{ type: 'contains', text: 'b' }] }, { input: 'a' }];
-    const others = [
+    const draftable = [{ input: 'a', checks: [{ type: 'contains', text: 'b' }] }, { input: 'a' }];
+    const undraftable = [
       { input: 'a', other: 1 },
       { input: 'a', checks: [{ type: 'smells' }] },
       { input: 'a', checks: [{ type: 'contains', text: 'b', tool: 'c' }] },
       { input: 'a', checks: [1] },
       { input: 'a', checks: {} },
     ];
-    expect([kinds.map(isDraftable), others.map(isDraftable)]).toEqual([
+    expect([draftable.map(isDraftable), undraftable.map(isDraftable)]).toEqual([
       [true, true],
       [false, false, false, false, false],
     ]);
   });
 
-  it('accept a decimal comma and reject a blank name', () => {
+  it('accept a decimal comma and omit a blank name', () => {
     const checks = [{ type: 'cost_at_most' as const, values: { usd: '0,5' } }];
     expect(toCaseEntry({ name: '  ', question: 'Hi', messages: [], checks })).toEqual({
       entry: { input: 'Hi', checks: [{ type: 'cost_at_most', usd: 0.5 }] },
     });
   });
 
-  it('report missing fields', () => {
+  it('report missing and invalid fields', () => {
     const checks = [
       { type: 'contains' as const, values: {} },
       { type: 'calls' as const, values: { tool: 'a', arguments: '{' } },

@@ -24,7 +24,7 @@ export function listFields(type: CheckType): readonly (readonly [name: string, k
   return Object.entries(checkFields[type]);
 }
 
-/** A check in the form. Each field is a text, and a flag is "true" or empty. */
+/** A check in the form. Each value is the text of a field. A flag is 'true' or ''. */
 export interface CheckDraft {
   readonly type: CheckType;
   readonly values: Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ export function toCaseEntry({ name, question, messages, checks }: CaseDraft): { 
   if (question?.trim() === '') errors.push({ check: null, field: 'input', kind: 'missing' });
   const checkEntries = checks.map(({ type, values }, index) => {
     const fields = listFields(type).map(([field, kind]) => {
-      const result = readField(kind, { text: values[field] ?? '', isOptional: isOptional(type, field) });
+      const result = parseField(kind, { text: values[field] ?? '', isOptional: isOptional(type, field) });
       if ('error' in result) errors.push({ check: index, field, kind: result.error });
       return [field, 'value' in result ? result.value : undefined] as const;
     });
@@ -103,22 +103,22 @@ function toFieldText(kind: FieldKind, value: unknown): string {
   return String(value);
 }
 
-type ReadField = { readonly value: unknown } | { readonly error: DraftError['kind'] };
+type FieldResult = { readonly value: unknown } | { readonly error: DraftError['kind'] };
 
-function readField(kind: FieldKind, { text, isOptional }: { readonly text: string; readonly isOptional: boolean }): ReadField {
+function parseField(kind: FieldKind, { text, isOptional }: { readonly text: string; readonly isOptional: boolean }): FieldResult {
   if (kind === 'flag') return { value: text === 'true' || undefined };
   if (text.trim() === '') return isOptional ? { value: kind === 'text' ? text : undefined } : { error: 'missing' };
-  if (kind === 'number') return readNumber(text);
-  return kind === 'object' ? readObject(text) : { value: text };
+  if (kind === 'number') return parseNumber(text);
+  return kind === 'object' ? parseObject(text) : { value: text };
 }
 
-/** Accepts a comma as the decimal separator, as many languages write it. */
-function readNumber(text: string): ReadField {
+/** Parses a number that is not negative. Accepts a comma as the decimal separator, which many languages use. */
+function parseNumber(text: string): FieldResult {
   const value = Number(text.trim().replace(',', '.'));
   return Number.isFinite(value) && value >= 0 ? { value } : { error: 'notNumber' };
 }
 
-function readObject(text: string): ReadField {
+function parseObject(text: string): FieldResult {
   const value = tryParseJson(text);
   return isJsonObject(value) ? { value } : { error: 'notObject' };
 }

@@ -25,7 +25,7 @@ interface CaseEditorProps {
   readonly onCancel: () => void;
 }
 
-/** Edits a case as a form or as JSON. It has the focus while it is open. */
+/** Edits a case as a form or as JSON. Takes the focus when it opens. */
 export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
   const strings = useBuilderStrings();
   const { cancel } = useStrings();
@@ -208,8 +208,8 @@ interface DraftFieldProps {
 /** A case field with its label, input, and error. */
 function DraftField({ label, kind, value, change, hint, error }: DraftFieldProps) {
   const id = useId();
-  const described = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-fault`].filter(Boolean).join(' ');
-  const control = { id, 'aria-invalid': error !== undefined, ...(described !== '' && { 'aria-describedby': described }) };
+  const describedBy = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ');
+  const control = { id, 'aria-invalid': error !== undefined, ...(describedBy !== '' && { 'aria-describedby': describedBy }) };
   const isFlag = kind === 'flag';
   return (
     <div className={isFlag ? 'field switch' : 'field'}>
@@ -221,7 +221,7 @@ function DraftField({ label, kind, value, change, hint, error }: DraftFieldProps
       )}
       <Control {...{ control, kind, value, change }} />
       {error !== undefined && (
-        <p className="trouble" id={`${id}-fault`}>
+        <p className="trouble" id={`${id}-error`}>
           {error}
         </p>
       )}
@@ -245,9 +245,9 @@ function Control({ control, kind, value, change }: ControlProps) {
       />
     );
   if (kind === 'deployment') return <DeploymentChoice {...{ control, value, onChange }} />;
-  if (kind === 'text') return <textarea {...{ ...control, value, onChange, rows: 2, className: 'case-words' }} />;
+  if (kind === 'text') return <textarea {...{ ...control, value, onChange, rows: 2, className: 'case-text' }} />;
   if (kind === 'object')
-    return <textarea {...{ ...control, value, onChange, rows: 3, className: 'code case-words', spellCheck: false }} />;
+    return <textarea {...{ ...control, value, onChange, rows: 3, className: 'code case-text', spellCheck: false }} />;
   const inputMode = kind === 'number' ? 'decimal' : undefined;
   return <input {...{ ...control, value, onChange, inputMode, className: kind === 'code' ? 'code' : undefined }} />;
 }
@@ -256,7 +256,7 @@ interface DeploymentChoiceProps extends Pick<ControlProps, 'control' | 'value'> 
   readonly onChange: (event: { readonly target: { readonly value: string } }) => void;
 }
 
-/** A deployment that is no longer listed stays selected. */
+/** Selects a deployment. A selected deployment that is no longer listed stays selected. */
 function DeploymentChoice({ control, value, onChange }: DeploymentChoiceProps) {
   const strings = useBuilderStrings();
   const { deployments } = usePage();

@@ -8,7 +8,7 @@ import { useBuilderStrings } from '../builder-strings.ts';
 import { type CaseOutcome, compareEvaluations, type Evaluation, readResults } from './evaluations.ts';
 import { type EvaluationState, findLastEvaluation } from './use-evaluations.ts';
 
-/** List of evaluations that have ended, newest first, with their results and a comparison. */
+/** Evaluations that have ended, the newest first, with their results and comparisons. */
 export function EvaluationList({ evaluationState: { evaluations } }: { readonly evaluationState: EvaluationState }) {
   const strings = useBuilderStrings();
   const endedEvaluations = evaluations.filter(({ isRunning }) => !isRunning);
@@ -84,7 +84,7 @@ export function ResultTag({ evaluation }: { readonly evaluation: Evaluation }) {
   return <span className={hasPassed ? 'tag' : 'tag evaluation-failed'}>{label}</span>;
 }
 
-/** The last result of a version, if there is one. */
+/** Result of the newest completed evaluation of a version, if there is one. */
 export function VersionResult({
   evaluationState,
   version,

@@ -1,15 +1,15 @@
+import { useState } from 'react';
+import { usePage } from '../../page/page.tsx';
 import { FileButton } from '../../parts/device-files.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { TextButton } from '../../parts/icon.tsx';
 import type { OwnApplication } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
+import { CaseEditor } from './case-editor.tsx';
 import { EvaluationList } from './evaluation-list.tsx';
+import { addCases, addCasesFromCsv, deleteCase, replaceCase } from './evaluations.ts';
 import type { EvaluationState } from './use-evaluations.ts';
 import './evaluation.css';
-import { useState } from 'react';
-import { usePage } from '../../page/page.tsx';
-import { CaseEditor } from './case-editor.tsx';
-import { addCases, addTable, deleteCase, replaceCase } from './evaluations.ts';
 
 interface EvaluationSectionProps {
   readonly stored: OwnApplication;
@@ -18,20 +18,20 @@ interface EvaluationSectionProps {
   readonly isDirty: boolean;
 }
 
-/** Cases, evaluation runs, and comparisons of an application. Collapsed at first. */
+/** Cases, evaluations, and comparisons of an application in a section that starts collapsed. */
 export function EvaluationSection({ stored, evaluationState, isDirty }: EvaluationSectionProps) {
   const strings = useBuilderStrings();
   const { isOpen, setOpen, error, isLoading } = evaluationState;
   return (
     <details
-      className="builder-tools"
+      className="builder-disclosure"
       id="evaluation"
       open={isOpen}
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>{strings.evaluation}</summary>
       {isOpen && (
-        <div className="builder-tools-body evaluation" aria-busy={isLoading}>
+        <div className="builder-disclosure-body evaluation" aria-busy={isLoading}>
           <p className="soft small">{strings.evaluationHint}</p>
           <ErrorMessage error={error} />
           <CaseList {...{ stored, evaluationState }} />
@@ -75,7 +75,7 @@ interface CaseListProps {
   readonly evaluationState: EvaluationState;
 }
 
-const firstCase = { input: '', checks: [{ type: 'contains' }] };
+const newCase = { input: '', checks: [{ type: 'contains' }] };
 
 /** The cases of an application, and the case being edited. */
 function CaseList({ stored, evaluationState }: CaseListProps) {
@@ -84,9 +84,9 @@ function CaseList({ stored, evaluationState }: CaseListProps) {
   const { cases, runAction, isLoaded } = evaluationState;
   /** ID of the case being edited. '' for a new one. */
   const [editedId, setEditedId] = useState<string>();
-  const importTable = async (file: File): Promise<void> => {
+  const importCsv = async (file: File): Promise<void> => {
     const text = await file.text();
-    await runAction(() => addTable(service, stored.id, text));
+    await runAction(() => addCasesFromCsv(service, stored.id, text));
   };
   const saveCase = async (work: () => Promise<void>): Promise<void> => {
     if (await runAction(work)) setEditedId(undefined);
@@ -99,7 +99,8 @@ function CaseList({ stored, evaluationState }: CaseListProps) {
           <li key={item.id} className="version">
             <div className="row">
               <p className="version-name case-name">
-                <span>{item.name || item.question}</span> <span className="soft small">{strings.checkCount(item.checks)}</span>
+                <span>{item.name || item.question}</span>{' '}
+                <span className="soft small">{strings.checkCount(item.checkCount)}</span>
               </p>
               <button
                 {...{ type: 'button', className: 'button slim', 'aria-expanded': editedId === item.id }}
@@ -128,7 +129,7 @@ function CaseList({ stored, evaluationState }: CaseListProps) {
       </ol>
       {editedId === '' && (
         <CaseEditor
-          entry={firstCase}
+          entry={newCase}
           onSave={(body) => void saveCase(() => addCases(service, stored.id, body))}
           onCancel={() => setEditedId(undefined)}
         />
@@ -144,7 +145,7 @@ function CaseList({ stored, evaluationState }: CaseListProps) {
         </button>
         <FileButton
           {...{ label: strings.fromTable, className: 'button slim', accept: '.csv,text/csv' }}
-          onFile={(file) => void importTable(file)}
+          onFile={(file) => void importCsv(file)}
         />
       </div>
     </>

@@ -3,13 +3,13 @@ import { encodePath, type Service } from '../../service/service.ts';
 import { toPath } from '../applications.ts';
 
 /** A stored case of an application. */
-export interface SavedCase {
+export interface StoredCase {
   readonly id: string;
   readonly name: string;
-  /** The question in one line. */
+  /** Start of the last user message. */
   readonly question: string;
-  readonly checks: number;
-  /** Settings of the case, as the user edits them. */
+  readonly checkCount: number;
+  /** The case without its ID and times, as the user edits it. */
   readonly entry: JsonObject;
 }
 
@@ -32,13 +32,13 @@ export interface CaseOutcome {
   readonly key: string;
   readonly name: string;
   readonly outcome: string;
-  /** Why it did not pass. */
+  /** Reasons that the case did not pass. */
   readonly reasons: readonly string[];
   readonly answer: string;
   readonly durationMs: number;
 }
 
-/** A case in two evaluations. `undefined` if one does not contain it. */
+/** A case in two evaluations. `before` or `after` is undefined if that evaluation does not contain it. */
 export interface ComparedCase {
   readonly key: string;
   readonly name: string;
@@ -49,7 +49,7 @@ export interface ComparedCase {
 
 const maxQuestionChars = 120;
 
-export async function listCases(service: Service, id: string): Promise<readonly SavedCase[]> {
+export async function listCases(service: Service, id: string): Promise<readonly StoredCase[]> {
   return getItems(await service.json(`v1/cases/${toPath(id)}`), 'data').map(toCase);
 }
 
@@ -59,15 +59,15 @@ export async function addCases(service: Service, id: string, body: unknown): Pro
 }
 
 /** Adds the cases of a CSV table. */
-export async function addTable(service: Service, id: string, text: string): Promise<void> {
+export async function addCasesFromCsv(service: Service, id: string, text: string): Promise<void> {
   await service.send(`v1/cases/${toPath(id)}`, { method: 'POST', text, headers: { 'content-type': 'text/csv' } });
 }
 
-export async function replaceCase(service: Service, { id }: SavedCase, body: unknown): Promise<void> {
+export async function replaceCase(service: Service, { id }: StoredCase, body: unknown): Promise<void> {
   await service.send(`v1/cases/${encodePath(id)}`, { method: 'PUT', body });
 }
 
-export async function deleteCase(service: Service, { id }: SavedCase): Promise<void> {
+export async function deleteCase(service: Service, { id }: StoredCase): Promise<void> {
   await service.send(`v1/cases/${encodePath(id)}`, { method: 'DELETE' });
 }
 
@@ -99,9 +99,9 @@ export async function compareEvaluations(service: Service, before: string, after
   });
 }
 
-function toCase({ id, createdAt: _createdAt, updatedAt: _updatedAt, ...entry }: JsonObject): SavedCase {
-  const checks = Array.isArray(entry.checks) ? entry.checks.length : 0;
-  return { id: toText(id), name: toText(entry.name), question: getQuestion(entry), checks, entry };
+function toCase({ id, createdAt: _createdAt, updatedAt: _updatedAt, ...entry }: JsonObject): StoredCase {
+  const checkCount = Array.isArray(entry.checks) ? entry.checks.length : 0;
+  return { id: toText(id), name: toText(entry.name), question: getQuestion(entry), checkCount, entry };
 }
 
 function toEvaluation(item: JsonObject): Evaluation {
@@ -118,7 +118,7 @@ function toOutcome({ outcome, verdicts, answer, error, durationMs }: JsonObject,
   return { key, name, outcome: toText(outcome), reasons, answer: toText(answer), durationMs: Number(durationMs) };
 }
 
-/** Returns the last user message. */
+/** Returns the start of the last user message. */
 function getQuestion({ input }: JsonObject): string {
   const last: unknown = Array.isArray(input) ? input.at(-1) : undefined;
   const text = typeof input === 'string' ? input : isJsonObject(last) ? toText(last.content) : '';

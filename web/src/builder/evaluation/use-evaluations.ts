@@ -3,11 +3,18 @@ import { usePage } from '../../page/page.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { listVersions, type OwnApplication } from '../applications.ts';
-import { cancelEvaluation, type Evaluation, listCases, listEvaluations, type SavedCase, startEvaluation } from './evaluations.ts';
+import {
+  cancelEvaluation,
+  type Evaluation,
+  listCases,
+  listEvaluations,
+  type StoredCase,
+  startEvaluation,
+} from './evaluations.ts';
 
 /** Cases and evaluations of an application. */
 export interface EvaluationState {
-  readonly cases: readonly SavedCase[];
+  readonly cases: readonly StoredCase[];
   /** The newest first. */
   readonly evaluations: readonly Evaluation[];
   /** Number of the current version. */
@@ -16,10 +23,10 @@ export interface EvaluationState {
   readonly error: ErrorDetails | undefined;
   readonly isLoading: boolean;
   readonly isLoaded: boolean;
-  /** Whether the section is open. */
+  /** Whether the evaluation section is open. */
   readonly isOpen: boolean;
   readonly setOpen: (isOpen: boolean) => void;
-  /** Starts loading, which waits until a section needs the data. */
+  /** Starts loading. Nothing is loaded until a section needs the data and calls this. */
   readonly requestLoad: () => void;
   /** Runs an action, and reloads the cases and evaluations if it succeeds. Resolves with whether it succeeded. */
   readonly runAction: (action: () => Promise<void>) => Promise<boolean>;
@@ -99,7 +106,7 @@ export function useEvaluations(stored: OwnApplication | undefined): EvaluationSt
   };
 }
 
-/** Returns the last completed evaluation of a version. */
+/** Returns the newest completed evaluation of a version. */
 export function findLastEvaluation(
   { evaluations }: Pick<EvaluationState, 'evaluations'>,
   version: number | undefined,

@@ -32,12 +32,12 @@ import './sharing.css';
 interface AccessDialogProps {
   readonly id: string;
   readonly name: string;
-  /** Called with each change, and with the ETag before it. */
+  /** Called after each change, with the ETag before it. */
   readonly onChange: (access: NamedAccess, etagBefore: string) => void;
   readonly close: () => void;
 }
 
-/** A person or a role in a list. */
+/** A user or a role that can have access. */
 interface Grantee extends Person {
   readonly isRole: boolean;
 }
@@ -64,14 +64,14 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
     setIsSaving(true);
     setError(undefined);
     try {
-      // Reads again, so that this change keeps those of other devices.
+      // Reads the access again to keep concurrent changes from other devices.
       const before = await readAccess(service, id);
-      const without = {
+      const remaining = {
         roles: before.roles.filter((role) => !grantee.isRole || role !== grantee.id),
         users: before.people.map((person) => person.id).filter((user) => grantee.isRole || user !== grantee.id),
       };
       const key = grantee.isRole ? 'roles' : 'users';
-      const next = isGranted ? { ...without, [key]: [...without[key], grantee.id] } : without;
+      const next = isGranted ? { ...remaining, [key]: [...remaining[key], grantee.id] } : remaining;
       const after = await writeAccess(service, id, { ...next, etag: before.etag });
       setAccess(after);
       onChange(after, before.etag);
@@ -102,7 +102,7 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
 }
 
 function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readonly Grantee[] {
-  const { everyoneStandard, standardRoleHint, keyName, keyHint, role: roleWord } = strings;
+  const { everyoneStandard, standardRoleHint, keyName, keyHint, role: roleHint } = strings;
   return [
     ...people.map((person) => ({
       ...person,
@@ -110,17 +110,17 @@ function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readon
       isRole: false,
     })),
     ...roles.map((role) => ({
-      ...(role === defaultRole ? { name: everyoneStandard, detail: standardRoleHint } : { name: role, detail: roleWord }),
+      ...(role === defaultRole ? { name: everyoneStandard, detail: standardRoleHint } : { name: role, detail: roleHint }),
       ...{ id: role, isRole: true },
     })),
   ];
 }
 
 const searchDelayMs = 250;
-/** Number of characters from which the dialog reports that it found nothing. */
+/** Minimum length of a search for which the dialog reports that nothing was found. */
 const minSearchChars = 3;
 
-/** The search field, and the people and roles that it finds. They keep their positions when they get access. */
+/** The search field and the users and roles that it finds. They keep their positions when they get access. */
 function Search({ access, add }: { readonly access: NamedAccess; readonly add: (grantee: Grantee) => void }) {
   const strings = useBuilderStrings();
   const { service } = usePage();
@@ -137,7 +137,7 @@ function Search({ access, add }: { readonly access: NamedAccess; readonly add: (
   );
   const { value: found, error } = useLoaded(load);
   const hasAccess = ({ id, isRole }: Grantee): boolean =>
-    isRole ? access.roles.includes(id) : access.people.find((person) => person.id === id) !== undefined;
+    isRole ? access.roles.includes(id) : access.people.some((person) => person.id === id);
   const matches = found === undefined ? [] : toGrantees(found.matches, strings);
   const isEmpty = found?.text === search && search.length >= minSearchChars && matches.length === 0;
   return (
@@ -152,7 +152,7 @@ function Search({ access, add }: { readonly access: NamedAccess; readonly add: (
       </p>
       <ErrorMessage error={error} />
       <p className="small" role="status">
-        {isEmpty && strings.nobodyFound(search)}
+        {isEmpty && strings.noMatches(search)}
       </p>
       {matches.length > 0 && (
         <ul className="access-list" aria-label={found?.text === '' ? strings.yourRoles : strings.matchesFound}>
@@ -183,7 +183,7 @@ function GranteeName({ grantee: { name, detail } }: { readonly grantee: Grantee 
   );
 }
 
-/** The owner, and the people and roles with access. */
+/** The owner, and the users and roles with access. */
 function Grantees({ access, remove }: { readonly access: NamedAccess; readonly remove: (grantee: Grantee) => void }) {
   const strings = useBuilderStrings();
   const headingId = useId();
@@ -253,14 +253,14 @@ export function SharingSection({ stored, evaluationState, applyAccess }: Sharing
   );
 }
 
-function toSummary(stored: OwnApplication, strings: ReturnType<typeof useBuilderStrings>): string {
+function toSummary(stored: OwnApplication, strings: BuilderStrings): string {
   const { roles, users } = stored.access;
   const teams = users.filter((user) => getKeyTeam(user) !== undefined).length;
   const roleNames = roles.map((role) => (role === defaultRole ? strings.standardRole : role)).join(', ');
   return isShared(stored) ? strings.sharedWith(users.length - teams, teams, roleNames) : strings.onlyYou;
 }
 
-/** Shows the last evaluation result and offers a new run before the application is shared. */
+/** Before the application is shared, shows the last evaluation result and offers an evaluation. */
 function EvaluationOffer({ evaluationState }: Pick<SharingSectionProps, 'evaluationState'>) {
   const strings = useBuilderStrings();
   const { requestLoad, setOpen, start, running, cases, version, isLoaded } = evaluationState;

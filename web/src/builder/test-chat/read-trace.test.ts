@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { computeTotalMs, readTrace, toReadable, toSpan } from './read-trace.ts';
+import { computeTotalMs, formatJson, readTrace, toSpan } from './read-trace.ts';
 
 const sent = JSON.stringify({
   messages_before: 1,
@@ -64,9 +64,9 @@ describe('readTrace', () => {
   });
 
   it('reads unavailable toolsets with the reason', () => {
-    const missing = { ...turn, kind: 'toolset', name: 'Files', turn: 0, sent: '', received: '', error: 'It was silent.' };
+    const missing = { ...turn, kind: 'toolset', name: 'Files', turn: 0, sent: '', received: '', error: 'No response.' };
     expect(readTrace({ trace: [missing] })).toMatchObject([
-      { isToolset: true, isModel: false, name: 'Files', hasFailed: true, error: 'It was silent.' },
+      { isToolset: true, isModel: false, name: 'Files', hasFailed: true, error: 'No response.' },
     ]);
   });
 
@@ -90,13 +90,13 @@ describe('readTrace', () => {
       trace: [{ kind: 5, turn: 'x', sent: '{"messages":[1,{"role":{}}],"tools":[1,{}]', usage_per_model: [null] }],
     });
     expect(step).toMatchObject({ isModel: false, turn: 0, name: '', sent: expect.any(String), received: '', promptTokens: 0 });
-    const [odd] = readTrace({ trace: [{ sent: '{"messages":[1,{"role":{}}],"tools":[1,{}]}' }] });
-    expect(odd?.request).toMatchObject({ messages: [{ role: '', text: '' }], tools: [''] });
+    const [invalidItems] = readTrace({ trace: [{ sent: '{"messages":[1,{"role":{}}],"tools":[1,{}]}' }] });
+    expect(invalidItems?.request).toMatchObject({ messages: [{ role: '', text: '' }], tools: [''] });
   });
 });
 
-it('toReadable formats JSON texts', () => {
-  expect([toReadable('{"a":1}'), toReadable('{"a":1… [5 more characters]')]).toEqual([
+it('formatJson indents JSON texts', () => {
+  expect([formatJson('{"a":1}'), formatJson('{"a":1… [5 more characters]')]).toEqual([
     '{\n  "a": 1\n}',
     '{"a":1… [5 more characters]',
   ]);

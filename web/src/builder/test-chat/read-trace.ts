@@ -15,8 +15,10 @@ export interface TraceStep {
   readonly isToolset: boolean;
   readonly turn: number;
   readonly name: string;
+  /** Time from the start of the run to the start of the step. */
   readonly atMs: number;
   readonly durationMs: number;
+  /** Time from the start of the step to the first part of the answer. */
   readonly firstMs: number | undefined;
   /**
    * Model request: the number of messages sent before, the new messages, the names of the offered tools (undefined: unchanged),
@@ -28,7 +30,7 @@ export interface TraceStep {
     readonly tools: readonly string[] | undefined;
     readonly settings: string;
   };
-  /** Unparsed request or arguments. */
+  /** Request or arguments as the trace contains them. */
   readonly sent: string;
   /** Response or result, formatted for display. */
   readonly received: string;
@@ -44,7 +46,7 @@ export function isToolRun({ isModel, isContextReduction, isToolset }: TraceStep)
   return !(isModel || isContextReduction || isToolset);
 }
 
-/** Reads the trace from the custom content of a reply (docs/quick-apps.md). Validates every field. */
+/** Parses the trace in the custom content of a reply (docs/quick-apps.md). Replaces invalid fields by defaults. */
 export function readTrace(custom: unknown): readonly TraceStep[] {
   const trace = isJsonObject(custom) && Array.isArray(custom.trace) ? custom.trace : [];
   return trace.filter(isJsonObject).map(toStep);
@@ -69,7 +71,7 @@ function toStep(item: JsonObject, index: number): TraceStep {
     firstMs: typeof item.first_ms === 'number' ? item.first_ms : undefined,
     request: toRequest(tryParseJson(sent)),
     sent,
-    received: isReadable ? toAnswer(answer, isModel) : toReadable(received),
+    received: isReadable ? formatResult(answer, isModel) : formatJson(received),
     error: typeof item.error === 'string' ? item.error : undefined,
     hasFailed: item.error !== undefined || (isJsonObject(answer) && answer.failed === true),
     promptTokens: sum('prompt_tokens'),
@@ -88,25 +90,25 @@ function toRequest(value: unknown): TraceStep['request'] {
   };
 }
 
-/** Separates the text from the other fields, which stay JSON. */
+/** Formats the content as text, followed by the other fields as JSON. */
 function toMessage({ role, content, ...otherFields }: JsonObject): TraceMessage {
   const contentText = typeof content === 'string' ? content : content == null ? '' : JSON.stringify(content, undefined, 2);
   const restText = Object.keys(otherFields).length === 0 ? '' : JSON.stringify(otherFields, undefined, 2);
   return { role: toText(role), text: [contentText, restText].filter((part) => part !== '').join('\n\n') };
 }
 
-/** A tool result is a text, which may contain JSON. */
-function toAnswer(answer: JsonObject, isModel: boolean): string {
+/** Formats a model message or a tool result, whose text may be JSON. */
+function formatResult(answer: JsonObject, isModel: boolean): string {
   if (isModel) return toMessage(answer).text;
-  return toReadable(toText(answer.text) || toText(answer.question));
+  return formatJson(toText(answer.text) || toText(answer.question));
 }
 
 function toToolName({ function: definition }: JsonObject): string {
   return isJsonObject(definition) ? toText(definition.name) : '';
 }
 
-/** Formats JSON texts for display. Other texts are unchanged. */
-export function toReadable(text: string): string {
+/** Indents a JSON text. Returns any other text unchanged. */
+export function formatJson(text: string): string {
   const value = tryParseJson(text);
   return value === undefined ? text : JSON.stringify(value, undefined, 2);
 }
@@ -118,9 +120,9 @@ function toNumber(value: unknown): number {
 type Timed = Pick<TraceStep, 'atMs' | 'durationMs' | 'firstMs'>;
 
 interface Span {
-  /** Percentage of the complete run. */
+  /** Start, as a percentage of the run. */
   readonly from: number;
-  /** Percentage of the complete run. */
+  /** Duration, as a percentage of the run. */
   readonly length: number;
   /** Time to the first part of the answer, as a percentage of the span. */
   readonly waiting: number;
@@ -131,7 +133,7 @@ export function computeTotalMs(steps: readonly Timed[]): number {
   return steps.reduce((end, { atMs, durationMs }) => Math.max(end, atMs + durationMs), 0);
 }
 
-/** Returns the position of a step within the run, clamped to the run regardless of the trace. */
+/** Returns the position of a step within the run. Clamps invalid times to the run. */
 export function toSpan({ atMs, durationMs, firstMs = 0 }: Timed, totalMs: number): Span {
   const from = computePercent(atMs, totalMs);
   return {

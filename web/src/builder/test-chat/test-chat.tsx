@@ -1,30 +1,30 @@
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { filterStrings, isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { Composer } from '../../chat/composer/composer.tsx';
 import { Thread } from '../../chat/turns/thread.tsx';
 import { useAnnouncements } from '../../chat/use-announcements.ts';
 import { type Conversation, listVisibleTurns, type Turn, type UserMessage } from '../../conversation/conversation.ts';
+import { createMemoryChat } from '../../conversation/memory-chat.ts';
+import { toMessages } from '../../conversation/to-messages.ts';
 import { type Page, PageContext, useConversation, usePage } from '../../page/page.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
 import { type Deployment, readBucket, toDeployment } from '../../service/deployments.ts';
 import type { Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { type ReplyRequest, streamChunks, toRequestBody } from '../../service/stream-reply.ts';
+import { useStrings } from '../../strings/strings.tsx';
 import { toPath } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { getValueAt } from '../entry-parts.ts';
 import { addCases } from '../evaluation/evaluations.ts';
 import type { EvaluationState } from '../evaluation/use-evaluations.ts';
-import './test-chat.css';
-import { filterStrings, isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/json.ts';
-import { createMemoryChat } from '../../conversation/memory-chat.ts';
-import { toMessages } from '../../conversation/to-messages.ts';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { useStrings } from '../../strings/strings.tsx';
 import { computeTotalMs, isToolRun, readTrace, type TraceStep } from './read-trace.ts';
 import { TraceStepView } from './trace-step.tsx';
-import { useAmounts } from './use-amounts.ts';
+import { useFormatters } from './use-formatters.ts';
+import './test-chat.css';
 
 interface TestChatProps {
   /** ID of the stored application. Undefined if it was never saved. */
@@ -38,7 +38,7 @@ interface TestChatProps {
 /** A chat with the application next to its form. It is not stored, and it shows the trace of each answer. */
 export function TestChat(props: TestChatProps) {
   const { id, entry } = props;
-  // The first save gives the application an ID. The chat continues with the initial one.
+  // The chat keeps this ID when the first save assigns one, so that it continues.
   const [initialId] = useState(id);
   const name = toText(entry.displayName);
   const deployment = useTestDeployment(initialId, name, toText(entry.iconUrl));
@@ -173,7 +173,7 @@ function toEvaluationCase(conversation: Conversation): JsonObject | undefined {
   return { input: isPlain ? first?.content : messages, checks: buildToolChecks(last) };
 }
 
-/** The state of earlier runs is valid only for one version, so it is removed. */
+/** Removes the state of earlier runs, which is valid only for one version. */
 function withoutState(message: object): JsonObject {
   const { custom_content: custom, ...otherFields } = message as JsonObject;
   if (!isJsonObject(custom)) return otherFields;
@@ -195,7 +195,7 @@ function toCheck(tool: string, sent: string): JsonObject {
 
 const drawIntervalMs = 50;
 
-/** The deployment of the application in the list, or one with the name for an application that was never saved. */
+/** Returns the deployment of the application, or a temporary one with its name and icon if it was never saved. */
 function useTestDeployment(id: string | undefined, name: string, icon: string): Deployment {
   const { deployments } = usePage();
   const saved = deployments.find((item) => item.id === id);
@@ -203,7 +203,7 @@ function useTestDeployment(id: string | undefined, name: string, icon: string): 
   return saved ?? unsaved;
 }
 
-/** The page context of a chat with the draft that is not stored. */
+/** Returns the page context for a chat with the draft, which is not stored. */
 function useTestPage(draft: Draft, deployment: Deployment): Page {
   const page = usePage();
   const { service } = page;
@@ -237,10 +237,10 @@ async function* streamDraft(service: Service, { id, entry }: Draft, request: Rep
 
 const maxAnswerChars = 60;
 
-/** The trace of the selected answer. The default is the last answer. */
+/** The trace of the selected answer, by default the last one. */
 function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
   const strings = useBuilderStrings();
-  const picker = useId();
+  const selectId = useId();
   const replies = turns.filter((turn) => turn.kind === 'reply');
   const [selectedId, setSelectedId] = useState('');
   const reply = replies.find(({ id }) => id === selectedId) ?? replies.at(-1);
@@ -257,8 +257,8 @@ function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
       <div className="trace-body">
         {replies.length > 1 && (
           <div className="row small">
-            <label htmlFor={picker}>{strings.answerLabel}</label>
-            <select id={picker} value={reply.id} onChange={({ target }) => setSelectedId(target.value)}>
+            <label htmlFor={selectId}>{strings.answerLabel}</label>
+            <select id={selectId} value={reply.id} onChange={({ target }) => setSelectedId(target.value)}>
               {replies.map(({ id, text }, index) => (
                 <option key={id} value={id}>
                   {strings.answerNumber(index + 1, text.slice(0, maxAnswerChars))}
@@ -293,12 +293,12 @@ interface TraceSummaryProps {
 function TraceSummary({ steps, totalMs }: TraceSummaryProps) {
   const strings = useBuilderStrings();
   const { stagesFailed } = useStrings();
-  const amounts = useAmounts();
+  const { formatDuration, formatUsage } = useFormatters();
   if (steps.length === 0) return null;
   const turns = steps.filter(({ isModel }) => isModel).length;
   const tools = steps.filter(isToolRun).length;
   const failed = steps.filter(({ hasFailed }) => hasFailed).length;
-  const parts = [strings.turnCount(turns), strings.toolCount(tools), amounts.formatTime(totalMs), ...amounts.listUsage(steps)];
+  const parts = [strings.turnCount(turns), strings.toolCount(tools), formatDuration(totalMs), ...formatUsage(steps)];
   return (
     <span className="soft small">
       {parts.filter((part) => part !== '').join(' · ')}

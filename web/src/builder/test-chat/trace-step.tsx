@@ -1,8 +1,9 @@
+import type { BuilderStrings } from '../../locales/en/builder.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
-import { isToolRun, type TraceStep, toReadable, toSpan } from './read-trace.ts';
-import { useAmounts } from './use-amounts.ts';
+import { formatJson, isToolRun, type TraceStep, toSpan } from './read-trace.ts';
+import { useFormatters } from './use-formatters.ts';
 
 interface TraceStepProps {
   readonly step: TraceStep;
@@ -10,13 +11,13 @@ interface TraceStepProps {
   readonly totalMs: number;
 }
 
-/** A step as a line with its time. Unfolded, it shows its input and output. */
+/** A step of the trace: a line with its duration, which expands to show its input and output. */
 export function TraceStepView({ step, totalMs }: TraceStepProps) {
   const strings = useBuilderStrings();
-  const amounts = useAmounts();
-  const facts = [amounts.formatTime(step.durationMs), ...amounts.listUsage([step]), ...(step.hasFailed ? [strings.failed] : [])];
+  const { formatDuration, formatUsage } = useFormatters();
+  const facts = [formatDuration(step.durationMs), ...formatUsage([step]), ...(step.hasFailed ? [strings.failed] : [])];
   return (
-    <li className={isToolRun(step) ? 'trace-inner' : undefined}>
+    <li className={isToolRun(step) ? 'trace-nested' : undefined}>
       <details className="trace-step">
         <summary>
           <Icon name="right" />
@@ -28,26 +29,24 @@ export function TraceStepView({ step, totalMs }: TraceStepProps) {
         <div className="trace-parts">
           {step.isModel && <RequestPart step={step} />}
           {!step.isModel && !step.isToolset && (
-            <Part title={step.isContextReduction ? strings.contextBefore : strings.toolArguments} text={toReadable(step.sent)} />
+            <Part title={step.isContextReduction ? strings.contextBefore : strings.toolArguments} text={formatJson(step.sent)} />
           )}
           {step.received !== '' && <Part title={getResultTitle(step, strings)} text={step.received} />}
           {step.error !== undefined && <p className="trouble">{step.error}</p>}
-          {step.firstMs !== undefined && <p className="soft small">{strings.firstAfter(amounts.formatTime(step.firstMs))}</p>}
+          {step.firstMs !== undefined && <p className="soft small">{strings.firstAfter(formatDuration(step.firstMs))}</p>}
         </div>
       </details>
     </li>
   );
 }
 
-type Strings = ReturnType<typeof useBuilderStrings>;
-
-function getTitle({ isModel, isContextReduction, isToolset, turn, name }: TraceStep, strings: Strings): string {
+function getTitle({ isModel, isContextReduction, isToolset, turn, name }: TraceStep, strings: BuilderStrings): string {
   if (isContextReduction) return strings.contextReduced;
   if (isToolset) return strings.toolsetMissing(name);
   return isModel ? strings.modelTurn(turn, name) : strings.toolRun(name);
 }
 
-function getResultTitle({ isModel, isContextReduction }: TraceStep, strings: Strings): string {
+function getResultTitle({ isModel, isContextReduction }: TraceStep, strings: BuilderStrings): string {
   if (isContextReduction) return strings.contextAfter;
   return isModel ? strings.modelReply : strings.toolResult;
 }
@@ -56,20 +55,20 @@ function getResultTitle({ isModel, isContextReduction }: TraceStep, strings: Str
 function RequestPart({ step: { request, sent } }: { readonly step: TraceStep }) {
   const strings = useBuilderStrings();
   const { messagesBefore, messages, tools, settings } = request;
-  // Truncated text is not valid JSON.
+  // A truncated request cannot be parsed, so it has no messages.
   if (messages.length === 0 && messagesBefore === 0) return <Part title={strings.messagesSent} text={sent} />;
   return (
     <div className="trace-part">
       <h3>
         {strings.messagesSent}
-        <CopyButton text={() => toReadable(sent)} />
+        <CopyButton text={() => formatJson(sent)} />
       </h3>
       {messagesBefore > 0 && <p className="soft small">{strings.messagesBefore(messagesBefore)}</p>}
       {messages.map(({ role, text }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the messages of one turn never move
         <div className="trace-message" key={index}>
           <span className="tag">{role}</span>
-          <Scrolled text={text} />
+          <ScrollableText text={text} />
         </div>
       ))}
       <p className="small">
@@ -78,14 +77,14 @@ function RequestPart({ step: { request, sent } }: { readonly step: TraceStep }) 
       {settings !== '' && (
         <details className="small">
           <summary className="soft">{strings.settingsSent}</summary>
-          <Scrolled text={settings} />
+          <ScrollableText text={settings} />
         </details>
       )}
     </div>
   );
 }
 
-function describeTools(tools: readonly string[] | undefined, strings: Strings): string {
+function describeTools(tools: readonly string[] | undefined, strings: BuilderStrings): string {
   if (tools === undefined) return strings.toolsAsBefore;
   return tools.length === 0 ? strings.noSelection : tools.join(', ');
 }
@@ -97,12 +96,12 @@ function Part({ title, text }: { readonly title: string; readonly text: string }
         {title}
         <CopyButton text={() => text} />
       </h3>
-      <Scrolled text={text} />
+      <ScrollableText text={text} />
     </div>
   );
 }
 
-function Scrolled({ text }: { readonly text: string }) {
+function ScrollableText({ text }: { readonly text: string }) {
   // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
   return <pre tabIndex={0}>{text}</pre>;
 }
@@ -113,7 +112,7 @@ interface TraceBarProps {
   readonly totalMs: number;
 }
 
-/** Time of the step within the run, lighter until the first part of the answer. The text next to it states the times. */
+/** Bar at the time of the step within the run. Its part before the first output is lighter. The text next to it has the times. */
 function TraceBar({ step, totalMs }: TraceBarProps) {
   const { from, length, waiting } = toSpan(step, totalMs);
   const kind = step.isModel ? 'model' : 'tool';

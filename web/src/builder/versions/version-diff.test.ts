@@ -50,7 +50,7 @@ describe('listChanges', () => {
     expect(list({ a: [1, { b: null }] }, { a: [1, { b: null }] })).toEqual([]);
   });
 
-  it('names settings as the form does, in its order', () => {
+  it('labels and orders settings as the form does', () => {
     const before = { servers: [{ name: 'Board', info: { url: 'a' } }], other: 1, name: 'One' };
     const after = { servers: [{ name: 'Board', info: { url: 'b' } }], name: 'Two', signIn: { type: 'key', key: 'x' } };
     expect(list(before, after)).toEqual([
@@ -61,7 +61,7 @@ describe('listChanges', () => {
     ]);
   });
 
-  it('compares values of another kind as a whole', () => {
+  it('treats a change to another variant as one change', () => {
     const [before, after] = [
       { type: 'key', key: 'x' },
       { type: 'token', token: 'x' },
@@ -70,7 +70,7 @@ describe('listChanges', () => {
     expect(list({ signIn: before }, { signIn: { ...before, key: 'y' } })).toEqual([['Sign-in › Key', 'x', 'y']]);
   });
 
-  it('matches items by name at any position, and unnamed ones by position', () => {
+  it('matches items with names by name, and others by position', () => {
     const [shop, board] = [{ name: 'Shop', info: { url: 'a' } }, { name: 'Board' }];
     expect(list({ servers: [shop, board] }, { servers: [board, { ...shop, info: { url: 'c' } }] })).toEqual([
       ['Servers › Shop › Address', 'a', 'c'],

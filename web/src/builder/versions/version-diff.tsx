@@ -27,7 +27,7 @@ interface VersionDiffProps {
   readonly after: NamedVersion;
 }
 
-/** Settings that differ between two versions, with the values of both. Not computed again with each change in the form. */
+/** Settings that differ between two versions, with both values. Memoized, so that changes in the form do not recompute it. */
 export const VersionDiff = memo(function VersionDiff({ readEntry, schema, before, after }: VersionDiffProps) {
   const strings = useBuilderStrings();
   const { toTitle, toText } = useSettingTexts();
@@ -72,7 +72,7 @@ interface ValueProps {
   readonly mark: 'del' | 'ins';
 }
 
-/** The value of a setting in one version. Lines that the other version lacks are marked. */
+/** The value of a setting in one version. Marks lines that the other version lacks. */
 function Value({ label, version, text, otherText, mark: Mark }: ValueProps) {
   const strings = useBuilderStrings();
   return (
@@ -98,7 +98,7 @@ function Value({ label, version, text, otherText, mark: Mark }: ValueProps) {
   );
 }
 
-/** Title of a property in the form. */
+/** Returns the title of a property in the form. */
 type ToTitle = (schema: JsonObject, name: string) => string;
 
 /** A part of an application. */
@@ -119,14 +119,14 @@ interface SettingChange extends Setting {
 /** Compares two versions by setting, in the order of the form. List items with a name are matched by name, others by position. */
 export function listChanges(before: unknown, after: unknown, setting: Setting, toTitle: ToTitle): readonly SettingChange[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
-  const { shape, variant } = resolveShape(setting.schema, after);
-  const isSameKind = variant === resolveShape(setting.schema, before).variant;
+  const { shape, variantHint } = resolveShape(setting.schema, after);
+  const isSameVariant = variantHint === resolveShape(setting.schema, before).variantHint;
   const compareParts = (oldParts: Parts, newParts: Parts, toPart: (key: string) => Setting): readonly SettingChange[] => {
     const order = shape.kind === 'group' ? shape.properties.map(({ name }) => name) : [];
     const keys = new Set([...order, ...oldParts.keys(), ...newParts.keys()]);
     return [...keys].flatMap((key) => listChanges(oldParts.get(key), newParts.get(key), toPart(key), toTitle));
   };
-  if (isJsonObject(before) && isJsonObject(after) && isSameKind) {
+  if (isJsonObject(before) && isJsonObject(after) && isSameVariant) {
     const [oldParts, newParts] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
     return compareParts(oldParts, newParts, (key) => {
       const schema = getPartSchema(shape, key);
@@ -174,7 +174,7 @@ function useSettingTexts() {
   /** Returns the value with a line for each part, or '' if it is not set. */
   const toText = (value: unknown, { schema, name }: Pick<Setting, 'schema' | 'name'>): string => {
     if (value === undefined || value === null) return '';
-    const { shape, variant } = resolveShape(schema, value);
+    const { shape, variantHint } = resolveShape(schema, value);
     if (Array.isArray(value)) {
       const items = value.map((item) => toText(item, { schema: getPartSchema(shape, ''), name }));
       return items.join(value.some(isJsonObject) ? '\n\n' : '\n');
@@ -185,12 +185,12 @@ function useSettingTexts() {
       const text = toShape(partSchema).kind === 'fixed' ? '' : toText(part, { schema: partSchema, name: key });
       return text && `${toTitle(partSchema, key)}:${text.includes('\n') ? `\n${text.replace(/^/gm, '  ')}` : ` ${text}`}`;
     });
-    return [translate(variant), ...lines].filter(Boolean).join('\n');
+    return [translate(variantHint), ...lines].filter(Boolean).join('\n');
   };
   return { toTitle, toText };
 }
 
-/** Number of unchanged lines around a change. */
+/** Number of unchanged lines that are shown around a change. */
 const contextLines = 2;
 
 type ComparedLine =
@@ -199,7 +199,7 @@ type ComparedLine =
 
 /**
  * Returns the lines of a text, and marks those that the other text lacks. Omits unchanged lines, except those around a change. If
- * both texts have the same lines in another order, marks all lines from the first to the last difference.
+ * the lines differ only in their order, marks all lines from the first to the last difference.
  */
 export function compareLines(text: string, otherText: string): readonly ComparedLine[] {
   const [lines, otherLines] = [text.split('\n'), otherText.split('\n')];

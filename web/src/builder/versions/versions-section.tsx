@@ -22,12 +22,12 @@ interface VersionsSectionProps {
   readonly onRestored: (restored: OwnApplication) => void;
 }
 
-/** Earlier versions of the application, collapsed at first. */
+/** Versions of the application in a section that starts collapsed. */
 export function VersionsSection(props: VersionsSectionProps) {
   const strings = useBuilderStrings();
   const [isOpen, setIsOpen] = useState(false);
   return (
-    <details className="builder-tools" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+    <details className="builder-disclosure" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>{strings.versions}</summary>
       {isOpen && <VersionList {...props} />}
     </details>
@@ -36,7 +36,7 @@ export function VersionsSection(props: VersionsSectionProps) {
 
 const noVersions: readonly Version[] = [];
 
-/** Returns a function that loads each version once, because versions never change. A failed load is repeated. */
+/** Returns a function that loads each version once, because versions never change. After a failure, the next call loads again. */
 function useReadEntry(id: string): VersionItemProps['readEntry'] {
   const { service } = usePage();
   return useMemo(() => {
@@ -77,7 +77,7 @@ function VersionList({ stored, schema, evaluationState, onRestored }: VersionsSe
     announce(strings.restored(formatName(version)));
   };
   return (
-    <div className="builder-tools-body" aria-busy={isLoading}>
+    <div className="builder-disclosure-body" aria-busy={isLoading}>
       <p className="soft small">{strings.versionsHint}</p>
       <ErrorMessage error={restoreError ?? error} />
       <ol className="versions" aria-label={strings.versions}>
@@ -143,7 +143,7 @@ function VersionItem(props: VersionItemProps) {
   );
 }
 
-/** Compares a version with another one: at first the current one. */
+/** Compares a version with a selected one, initially the current version. */
 function VersionComparison({ version: { version }, namedVersions, readEntry, schema }: VersionItemProps) {
   const strings = useBuilderStrings();
   const selectId = useId();

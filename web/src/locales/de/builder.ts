@@ -66,10 +66,10 @@ export const builderGerman: BuilderStrings = {
   notYours:
     'Diese Anwendung gibt es nicht, oder sie gehört jemand anderem. Nur ihr Besitzer kann sie bearbeiten. Wenn sie mit dir geteilt ist, kannst du sie in einem neuen Gespräch auswählen.',
   tryIt: 'In einem Gespräch öffnen',
-  discard: 'Verlassen',
+  leave: 'Verlassen',
   nameNeeded: 'Gib einen Namen ein, damit du und andere die Anwendung finden.',
   leaveQuestion: 'Verlassen, ohne deine Änderungen zu speichern?',
-  refused: 'Das kann noch nicht gespeichert werden',
+  rejected: 'Das kann noch nicht gespeichert werden',
   changedElsewhere:
     'Die Anwendung wurde anderswo geändert, nachdem du sie geöffnet hast. Deine Änderungen wurden deshalb nicht gespeichert. Lade die gespeicherte Version, oder überschreibe sie mit deiner.',
   loadStored: 'Gespeicherte Version laden',
@@ -93,7 +93,7 @@ export const builderGerman: BuilderStrings = {
   removePicture: 'Bild entfernen',
   notAPicture: 'Diese Datei ist kein Bild, das der Browser lesen kann.',
   notPictureType: 'kein Bild',
-  behaviour: 'Wie sie antwortet',
+  behavior: 'Wie sie antwortet',
   advancedSettings: 'Lange Gespräche und Suche',
   advancedSettingsHint:
     'Für Fortgeschrittene. Die Vorgaben funktionieren gut. Ändere sie, wenn Antworten etwas vergessen oder übersehen.',
@@ -127,7 +127,7 @@ export const builderGerman: BuilderStrings = {
   personOrRole: 'Name oder E-Mail-Adresse',
   personOrRoleHint:
     'Wer ein Team oder eine Rolle mit dir teilt, ist unter dem Namen zu finden, alle anderen unter der vollständigen E-Mail-Adresse oder ID.',
-  nobodyFound: (text: string) =>
+  noMatches: (text: string) =>
     `Nichts gefunden für „${text}“. Gib die vollständige E-Mail-Adresse der Person ein, oder den vollständigen Namen des Schlüssels, des Teams oder der Rolle. Wer hier neu ist, muss sich vorher einmal anmelden.`,
   matchesFound: 'Gefunden',
   hasAccess: 'Mit Zugriff',
@@ -172,7 +172,7 @@ export const builderGerman: BuilderStrings = {
   removeItem: (name) => `${name} entfernen`,
   noSelection: 'Keine',
   notSet: 'Nicht festgelegt',
-  form: 'Art',
+  kind: 'Art',
   secretStored: 'Gespeichert und verborgen. Tippe, um es zu ersetzen.',
   asJsonHint: 'Als JSON geschrieben.',
 
@@ -252,7 +252,7 @@ export const builderGerman: BuilderStrings = {
     modelSees: 'Ergebnis für das Modell',
     question: 'Frage',
   },
-  live: {
+  mcpTools: {
     hint: 'Werkzeuge, die das Modell auf diesem Server aufrufen kann.',
     all: 'Alle Werkzeuge, auch später hinzugefügte',
     show: 'Werkzeuge anzeigen',

@@ -64,10 +64,10 @@ export const builderEnglish = {
   notYours:
     'This application does not exist, or it belongs to another user. Only its owner can edit it. If it is shared with you, you can select it in a new chat.',
   tryIt: 'Open in chat',
-  discard: 'Leave',
+  leave: 'Leave',
   nameNeeded: 'Enter a name, so that you and other users can find the application.',
   leaveQuestion: 'Leave without saving your changes?',
-  refused: 'This cannot be saved yet',
+  rejected: 'This cannot be saved yet',
   changedElsewhere:
     'The application was changed elsewhere after you opened it, so your changes were not saved. Load the saved version, or overwrite it with yours.',
   loadStored: 'Load the saved version',
@@ -89,7 +89,7 @@ export const builderEnglish = {
   removePicture: 'Remove the picture',
   notAPicture: 'This file is not a picture that the browser can read.',
   notPictureType: 'not a picture',
-  behaviour: 'How it answers',
+  behavior: 'How it answers',
   advancedSettings: 'Long chats and search',
   advancedSettingsHint: 'Advanced. The defaults work well. Change them if answers forget or miss facts.',
   tools: 'What it can use',
@@ -123,7 +123,7 @@ export const builderEnglish = {
   personOrRole: 'Name or email address',
   personOrRoleHint:
     'Find people who share a team or role with you by name, and everyone else by the complete email address or ID.',
-  nobodyFound: (text: string) =>
+  noMatches: (text: string) =>
     `Nothing found for “${text}”. Enter the complete email address of the person, or the complete name of the key, team, or role. A person who is new here must sign in once before.`,
   matchesFound: 'Found',
   hasAccess: 'With access',
@@ -169,7 +169,7 @@ export const builderEnglish = {
   removeItem: (name: string) => `Remove ${name}`,
   noSelection: 'None',
   notSet: 'Not set',
-  form: 'Kind',
+  kind: 'Kind',
   secretStored: 'Saved and hidden. Type to replace it.',
   asJsonHint: 'Written as JSON.',
 
@@ -249,7 +249,7 @@ export const builderEnglish = {
     modelSees: 'Result for the model',
     question: 'Question',
   },
-  live: {
+  mcpTools: {
     hint: 'Tools that the model can call on this server.',
     all: 'All tools, including ones that are added later',
     show: 'Show its tools',

@@ -68,10 +68,10 @@ export const builderSpanish: BuilderStrings = {
   notYours:
     'Esta aplicación no existe o pertenece a otra persona. Solo su propietario puede editarla. Si está compartida contigo, puedes elegirla en una conversación nueva.',
   tryIt: 'Abrir en una conversación',
-  discard: 'Salir',
+  leave: 'Salir',
   nameNeeded: 'Escribe un nombre para que tú y otras personas podáis encontrar la aplicación.',
   leaveQuestion: '¿Salir sin guardar tus cambios?',
-  refused: 'Aún no se puede guardar',
+  rejected: 'Aún no se puede guardar',
   changedElsewhere:
     'La aplicación se modificó en otro lugar después de que la abrieras, así que tus cambios no se guardaron. Carga la versión guardada o reemplázala por la tuya.',
   loadStored: 'Cargar la versión guardada',
@@ -95,7 +95,7 @@ export const builderSpanish: BuilderStrings = {
   removePicture: 'Quitar la imagen',
   notAPicture: 'Este archivo no es una imagen que el navegador pueda leer.',
   notPictureType: 'no es una imagen',
-  behaviour: 'Cómo responde',
+  behavior: 'Cómo responde',
   advancedSettings: 'Conversaciones largas y búsqueda',
   advancedSettingsHint:
     'Avanzado. Los valores predeterminados funcionan bien. Cámbialos si las respuestas olvidan o pasan algo por alto.',
@@ -129,7 +129,7 @@ export const builderSpanish: BuilderStrings = {
   personOrRole: 'Nombre o dirección de correo',
   personOrRoleHint:
     'Busca por nombre a quienes comparten un equipo o un rol contigo, y a los demás por la dirección de correo completa o el ID.',
-  nobodyFound: (text: string) =>
+  noMatches: (text: string) =>
     `No hay resultados para «${text}». Escribe la dirección de correo completa de la persona, o el nombre completo de la clave, del equipo o del rol. Quien es nuevo aquí debe iniciar sesión una vez antes.`,
   matchesFound: 'Resultados',
   hasAccess: 'Con acceso',
@@ -174,7 +174,7 @@ export const builderSpanish: BuilderStrings = {
   removeItem: (name) => `Quitar ${name}`,
   noSelection: 'Ninguno',
   notSet: 'Sin definir',
-  form: 'Tipo',
+  kind: 'Tipo',
   secretStored: 'Guardado y oculto. Escribe para reemplazarlo.',
   asJsonHint: 'Escrito como JSON.',
 
@@ -254,7 +254,7 @@ export const builderSpanish: BuilderStrings = {
     modelSees: 'Resultado para el modelo',
     question: 'Pregunta',
   },
-  live: {
+  mcpTools: {
     hint: 'Herramientas que el modelo puede llamar en este servidor.',
     all: 'Todas las herramientas, también las que se añadan después',
     show: 'Mostrar sus herramientas',

@@ -69,10 +69,10 @@ export const builderFrench: BuilderStrings = {
   notYours:
     'Cette application n’existe pas ou appartient à quelqu’un d’autre. Seul son propriétaire peut la modifier. Si elle est partagée avec vous, vous pouvez la choisir dans une nouvelle conversation.',
   tryIt: 'Ouvrir dans une conversation',
-  discard: 'Quitter',
+  leave: 'Quitter',
   nameNeeded: 'Saisissez un nom, pour que vous et les autres trouviez l’application.',
   leaveQuestion: 'Quitter sans enregistrer vos modifications ?',
-  refused: 'Cela ne peut pas encore être enregistré',
+  rejected: 'Cela ne peut pas encore être enregistré',
   changedElsewhere:
     'L’application a été modifiée ailleurs après que vous l’avez ouverte. Vos modifications n’ont donc pas été enregistrées. Chargez la version enregistrée, ou remplacez-la par la vôtre.',
   loadStored: 'Charger la version enregistrée',
@@ -96,7 +96,7 @@ export const builderFrench: BuilderStrings = {
   removePicture: 'Retirer l’image',
   notAPicture: 'Ce fichier n’est pas une image que le navigateur peut lire.',
   notPictureType: 'pas une image',
-  behaviour: 'Comment elle répond',
+  behavior: 'Comment elle répond',
   advancedSettings: 'Longues conversations et recherche',
   advancedSettingsHint:
     'Avancé. Les valeurs par défaut conviennent. Modifiez-les si les réponses oublient ou manquent quelque chose.',
@@ -130,7 +130,7 @@ export const builderFrench: BuilderStrings = {
   personOrRole: 'Nom ou adresse e-mail',
   personOrRoleHint:
     'Cherchez les personnes de vos équipes et de vos rôles par leur nom, et les autres par leur adresse e-mail complète ou leur ID.',
-  nobodyFound: (text: string) =>
+  noMatches: (text: string) =>
     `Aucun résultat pour « ${text} ». Saisissez l’adresse e-mail complète de la personne, ou le nom complet de la clé, de l’équipe ou du rôle. Une personne qui n’a jamais utilisé Parley doit d’abord se connecter une fois.`,
   matchesFound: 'Résultats',
   hasAccess: 'Avec accès',
@@ -175,7 +175,7 @@ export const builderFrench: BuilderStrings = {
   removeItem: (name) => `Retirer ${name}`,
   noSelection: 'Aucun',
   notSet: 'Non défini',
-  form: 'Type',
+  kind: 'Type',
   secretStored: 'Enregistré et masqué. Tapez pour le remplacer.',
   asJsonHint: 'Écrit en JSON.',
 
@@ -255,7 +255,7 @@ export const builderFrench: BuilderStrings = {
     modelSees: 'Résultat pour le modèle',
     question: 'Question',
   },
-  live: {
+  mcpTools: {
     hint: 'Outils que le modèle peut appeler sur ce serveur.',
     all: 'Tous les outils, y compris ceux ajoutés plus tard',
     show: 'Afficher ses outils',
