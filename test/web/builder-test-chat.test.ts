@@ -91,9 +91,9 @@ it('shows in the test chat the model requests, the tool runs, and the cost', asy
   await tool?.locator('summary').first().click();
   expect(await tool?.locator('pre').allTextContents()).toEqual(['{\n  "text": "lamp"\n}', '{\n  "items": [\n    "Lamp"\n  ]\n}']);
   await second?.locator('summary').first().click();
-  await second?.getByText('2 messages as before, and:').waitFor();
+  await second?.getByText('2 earlier messages, then:').waitFor();
   expect(await second?.locator('.trace-message .tag').allTextContents()).toEqual(['assistant', 'tool']);
-  await second?.getByText('Tools offered: as before').waitFor();
+  await second?.getByText('Tools offered: unchanged').waitFor();
 
   await sendMessage('Thank you.');
   await expect.poll(() => panel.locator('.reply .actions').count()).toBe(2);

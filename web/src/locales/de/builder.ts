@@ -128,7 +128,7 @@ export const builderGerman: BuilderStrings = {
   personOrRoleHint:
     'Wer ein Team oder eine Rolle mit dir teilt, ist unter dem Namen zu finden, alle anderen unter der vollständigen E-Mail-Adresse oder ID.',
   noMatches: (text: string) =>
-    `Nichts gefunden für „${text}“. Gib die vollständige E-Mail-Adresse der Person ein, oder den vollständigen Namen des Schlüssels, des Teams oder der Rolle. Wer hier neu ist, muss sich vorher einmal anmelden.`,
+    `Nichts gefunden für „${text}“. Gib die vollständige E-Mail-Adresse der Person ein, oder den vollständigen Namen des Schlüssels, des Teams oder der Rolle. Wer diesen Dienst noch nie genutzt hat, muss sich zuerst einmal anmelden.`,
   matchesFound: 'Gefunden',
   hasAccess: 'Mit Zugriff',
   you: 'Du',
@@ -174,7 +174,7 @@ export const builderGerman: BuilderStrings = {
   notSet: 'Nicht festgelegt',
   kind: 'Art',
   secretStored: 'Gespeichert und verborgen. Tippe, um es zu ersetzen.',
-  asJsonHint: 'Als JSON geschrieben.',
+  asJsonHint: 'Gib den Wert als JSON ein.',
 
   deploymentIds: 'Nach Name gewählt',
   findDeployment: 'Modell oder Anwendung zum Hinzufügen suchen',
@@ -257,7 +257,7 @@ export const builderGerman: BuilderStrings = {
     all: 'Alle Werkzeuge, auch später hinzugefügte',
     show: 'Werkzeuge anzeigen',
     again: 'Noch einmal versuchen',
-    loading: 'Der Server wird gefragt …',
+    loading: 'Werkzeuge werden geladen …',
     readOnly: 'nur lesend',
     required: (names: string) => `Erforderlich: ${names}`,
     optional: (names: string) => `Optional: ${names}`,
@@ -306,9 +306,9 @@ export const builderGerman: BuilderStrings = {
   failed: 'fehlgeschlagen',
   tokensInAndOut: (tokensIn, tokensOut) => `${tokensIn} + ${tokensOut} Token`,
   messagesSent: 'An das Modell gesendet',
-  messagesBefore: (count) => (count === 1 ? '1 Nachricht wie zuvor, und:' : `${count} Nachrichten wie zuvor, und:`),
+  messagesBefore: (count) => (count === 1 ? '1 frühere Nachricht, dann:' : `${count} frühere Nachrichten, dann:`),
   toolsOffered: 'Angebotene Werkzeuge:',
-  toolsAsBefore: 'wie zuvor',
+  toolsAsBefore: 'unverändert',
   settingsSent: 'Weitere Einstellungen',
   modelReply: 'Antwort des Modells',
   toolArguments: 'Argumente',

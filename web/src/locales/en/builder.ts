@@ -124,7 +124,7 @@ export const builderEnglish = {
   personOrRoleHint:
     'Find people who share a team or role with you by name, and everyone else by the complete email address or ID.',
   noMatches: (text: string) =>
-    `Nothing found for “${text}”. Enter the complete email address of the person, or the complete name of the key, team, or role. A person who is new here must sign in once before.`,
+    `Nothing found for “${text}”. Enter the complete email address of the person, or the complete name of the key, team, or role. A person who has never used this service must sign in once first.`,
   matchesFound: 'Found',
   hasAccess: 'With access',
   you: 'You',
@@ -171,7 +171,7 @@ export const builderEnglish = {
   notSet: 'Not set',
   kind: 'Kind',
   secretStored: 'Saved and hidden. Type to replace it.',
-  asJsonHint: 'Written as JSON.',
+  asJsonHint: 'Enter the value as JSON.',
 
   deploymentIds: 'Chosen by name',
   findDeployment: 'Find a model or application to add',
@@ -254,7 +254,7 @@ export const builderEnglish = {
     all: 'All tools, including ones that are added later',
     show: 'Show its tools',
     again: 'Try again',
-    loading: 'Asking the server…',
+    loading: 'Loading the tools…',
     readOnly: 'read-only',
     required: (names: string) => `Required: ${names}`,
     optional: (names: string) => `Optional: ${names}`,
@@ -302,9 +302,9 @@ export const builderEnglish = {
   failed: 'failed',
   tokensInAndOut: (tokensIn: string, tokensOut: string) => `${tokensIn} + ${tokensOut} tokens`,
   messagesSent: 'Sent to the model',
-  messagesBefore: (count: number) => (count === 1 ? '1 message as before, and:' : `${count} messages as before, and:`),
+  messagesBefore: (count: number) => (count === 1 ? '1 earlier message, then:' : `${count} earlier messages, then:`),
   toolsOffered: 'Tools offered:',
-  toolsAsBefore: 'as before',
+  toolsAsBefore: 'unchanged',
   settingsSent: 'Other settings',
   modelReply: 'Answer of the model',
   toolArguments: 'Arguments',

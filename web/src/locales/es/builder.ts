@@ -130,7 +130,7 @@ export const builderSpanish: BuilderStrings = {
   personOrRoleHint:
     'Busca por nombre a quienes comparten un equipo o un rol contigo, y a los demás por la dirección de correo completa o el ID.',
   noMatches: (text: string) =>
-    `No hay resultados para «${text}». Escribe la dirección de correo completa de la persona, o el nombre completo de la clave, del equipo o del rol. Quien es nuevo aquí debe iniciar sesión una vez antes.`,
+    `No hay resultados para «${text}». Escribe la dirección de correo completa de la persona, o el nombre completo de la clave, del equipo o del rol. Quien nunca ha usado este servicio debe iniciar sesión una vez primero.`,
   matchesFound: 'Resultados',
   hasAccess: 'Con acceso',
   you: 'Tú',
@@ -176,7 +176,7 @@ export const builderSpanish: BuilderStrings = {
   notSet: 'Sin definir',
   kind: 'Tipo',
   secretStored: 'Guardado y oculto. Escribe para reemplazarlo.',
-  asJsonHint: 'Escrito como JSON.',
+  asJsonHint: 'Escribe el valor como JSON.',
 
   deploymentIds: 'Elegidos por nombre',
   findDeployment: 'Buscar un modelo o una aplicación para añadir',
@@ -259,7 +259,7 @@ export const builderSpanish: BuilderStrings = {
     all: 'Todas las herramientas, también las que se añadan después',
     show: 'Mostrar sus herramientas',
     again: 'Reintentar',
-    loading: 'Consultando al servidor…',
+    loading: 'Cargando las herramientas…',
     readOnly: 'solo lectura',
     required: (names: string) => `Obligatorio: ${names}`,
     optional: (names: string) => `Opcional: ${names}`,
@@ -308,9 +308,9 @@ export const builderSpanish: BuilderStrings = {
   failed: 'falló',
   tokensInAndOut: (tokensIn, tokensOut) => `${tokensIn} + ${tokensOut} tokens`,
   messagesSent: 'Enviado al modelo',
-  messagesBefore: (count) => `${count} ${plural(count, 'mensaje', 'mensajes')} como antes, y:`,
+  messagesBefore: (count) => `${count} ${plural(count, 'mensaje anterior', 'mensajes anteriores')}, y después:`,
   toolsOffered: 'Herramientas ofrecidas:',
-  toolsAsBefore: 'como antes',
+  toolsAsBefore: 'sin cambios',
   settingsSent: 'Otros ajustes',
   modelReply: 'Respuesta del modelo',
   toolArguments: 'Argumentos',

@@ -131,7 +131,7 @@ export const builderFrench: BuilderStrings = {
   personOrRoleHint:
     'Cherchez les personnes de vos équipes et de vos rôles par leur nom, et les autres par leur adresse e-mail complète ou leur ID.',
   noMatches: (text: string) =>
-    `Aucun résultat pour « ${text} ». Saisissez l’adresse e-mail complète de la personne, ou le nom complet de la clé, de l’équipe ou du rôle. Une personne qui n’a jamais utilisé Parley doit d’abord se connecter une fois.`,
+    `Aucun résultat pour « ${text} ». Saisissez l’adresse e-mail complète de la personne, ou le nom complet de la clé, de l’équipe ou du rôle. Une personne qui n’a jamais utilisé ce service doit d’abord se connecter une fois.`,
   matchesFound: 'Résultats',
   hasAccess: 'Avec accès',
   you: 'Vous',
@@ -177,7 +177,7 @@ export const builderFrench: BuilderStrings = {
   notSet: 'Non défini',
   kind: 'Type',
   secretStored: 'Enregistré et masqué. Tapez pour le remplacer.',
-  asJsonHint: 'Écrit en JSON.',
+  asJsonHint: 'Saisissez la valeur en JSON.',
 
   deploymentIds: 'Choisis par nom',
   findDeployment: 'Rechercher un modèle ou une application à ajouter',
@@ -260,7 +260,7 @@ export const builderFrench: BuilderStrings = {
     all: 'Tous les outils, y compris ceux ajoutés plus tard',
     show: 'Afficher ses outils',
     again: 'Réessayer',
-    loading: 'Interrogation du serveur…',
+    loading: 'Chargement des outils…',
     readOnly: 'lecture seule',
     required: (names: string) => `Requis : ${names}`,
     optional: (names: string) => `Facultatif : ${names}`,
@@ -310,9 +310,9 @@ export const builderFrench: BuilderStrings = {
   failed: 'échec',
   tokensInAndOut: (tokensIn, tokensOut) => `${tokensIn} + ${tokensOut} tokens`,
   messagesSent: 'Envoyé au modèle',
-  messagesBefore: (count) => `${count} ${plural(count, 'message', 'messages')} comme avant, et :`,
+  messagesBefore: (count) => `${count} ${plural(count, 'message précédent', 'messages précédents')}, puis :`,
   toolsOffered: 'Outils proposés :',
-  toolsAsBefore: 'comme avant',
+  toolsAsBefore: 'inchangés',
   settingsSent: 'Autres réglages',
   modelReply: 'Réponse du modèle',
   toolArguments: 'Arguments',
