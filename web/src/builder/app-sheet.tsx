@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { isJsonObject, JsonError, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -13,7 +13,7 @@ import { type BuilderForm, type FieldErrors, goToField, useErrorFocus } from './
 import { getTitle } from './editors/properties.tsx';
 import { resolveShape, toShape } from './editors/shape.ts';
 import { ValueEditor } from './editors/value-editor.tsx';
-import { getItemName, getValueAt } from './entry-parts.ts';
+import { getItemName, getValueAt, parseJsonObject } from './entry-parts.ts';
 import { EvaluationSection } from './evaluation/evaluation-section.tsx';
 import type { EvaluationState } from './evaluation/use-evaluations.ts';
 import type { AppDraft, InitialDraft } from './use-app-draft.ts';
@@ -139,7 +139,7 @@ function RawEditor({ entry, change, onInvalid }: RawEditorProps) {
   }, [problem, onInvalid]);
   const write = (next: string): void => {
     setText(next);
-    const result = readObject(next);
+    const result = parseJsonObject(next);
     setProblem(result.problem);
     onInvalid(result.value === undefined);
     if (result.value === undefined) return;
@@ -155,27 +155,16 @@ function RawEditor({ entry, change, onInvalid }: RawEditorProps) {
       <textarea
         {...{ id, className: 'code builder-raw', spellCheck: false, value: text }}
         aria-invalid={problem !== undefined}
-        aria-describedby={problem === undefined ? `${id}-hint` : `${id}-hint ${id}-fault`}
+        aria-describedby={problem === undefined ? `${id}-hint` : `${id}-hint ${id}-error`}
         onChange={({ target }) => write(target.value)}
       />
       {problem !== undefined && (
-        <p className="trouble" id={`${id}-fault`}>
+        <p className="trouble" id={`${id}-error`}>
           {strings.notJson(problem)}
         </p>
       )}
     </div>
   );
-}
-
-/** Parses an object, or returns the reason with the position that the browser reports. */
-function readObject(text: string): { readonly value?: JsonObject; readonly problem?: string } {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? { value } : { problem: '' };
-  } catch (error) {
-    const cause = error instanceof JsonError && error.cause instanceof Error ? error.cause : undefined;
-    return { problem: cause?.message ?? (error instanceof Error ? error.message : '') };
-  }
 }
 
 interface DraftErrorMessageProps {

@@ -1,5 +1,19 @@
-import { isJsonObject, toObject, toText } from '#base/json/json.ts';
+import { isJsonObject, JsonError, type JsonObject, parseJson, toObject, toText } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
+
+/**
+ * Parses a JSON object, or returns the reason that the text is none: the message of the browser with the position, or '' for JSON
+ * of another type.
+ */
+export function parseJsonObject(text: string): { readonly value?: JsonObject; readonly problem?: string } {
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) ? { value } : { problem: '' };
+  } catch (error) {
+    const cause = error instanceof JsonError && error.cause instanceof Error ? error.cause : undefined;
+    return { problem: cause?.message ?? (error instanceof Error ? error.message : '') };
+  }
+}
 
 /** Returns the value at a path, or undefined. */
 export function getValueAt(value: unknown, path: Path): unknown {

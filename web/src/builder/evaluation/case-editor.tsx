@@ -1,11 +1,12 @@
 import { useId, useState } from 'react';
-import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon, TextButton } from '../../parts/icon.tsx';
 import { useFocusInside } from '../../parts/use-focus-inside.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { RemoveButton, useItemKeys } from '../editors/list-items.tsx';
+import { parseJsonObject } from '../entry-parts.ts';
 import {
   type CaseDraft,
   type CheckDraft,
@@ -36,10 +37,17 @@ export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
   const [errors, setErrors] = useState<readonly DraftError[]>([]);
   const [problem, setProblem] = useState<string>();
   const readEntry = (): JsonObject | undefined => {
-    const result = text === undefined ? toCaseEntry(draft) : readJson(text, strings.notJson);
-    setErrors('errors' in result ? result.errors : []);
-    setProblem('problem' in result ? result.problem : undefined);
-    return 'entry' in result ? result.entry : undefined;
+    setErrors([]);
+    setProblem(undefined);
+    if (text !== undefined) {
+      const result = parseJsonObject(text);
+      if (result.problem !== undefined) setProblem(strings.notJson(result.problem));
+      return result.value;
+    }
+    const result = toCaseEntry(draft);
+    if ('entry' in result) return result.entry;
+    setErrors(result.errors);
+    return undefined;
   };
   const save = (): void => {
     const body = readEntry();
@@ -139,16 +147,6 @@ function CaseForm({ draft, setDraft, errors }: CaseFormProps) {
       </fieldset>
     </>
   );
-}
-
-function readJson(text: string, formatProblem: (reason: string) => string): { entry: JsonObject } | { problem: string } {
-  try {
-    const entry = parseJson(text);
-    return isJsonObject(entry) ? { entry } : { problem: formatProblem('') };
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    return { problem: formatProblem(error.message) };
-  }
 }
 
 interface CheckEditorProps {
