@@ -31,7 +31,7 @@ describe('readTrace', () => {
   it('reads model requests and usage', () => {
     const [step] = readTrace({ trace: [{ ...turn, usage_per_model, cost_usd: 0.03 }] });
     expect(step).toMatchObject({
-      ...{ index: 0, isModel: true, turn: 1, name: 'm', atMs: 1, durationMs: 20, firstMs: 5, hasFailed: false, usd: 0.03 },
+      ...{ index: 0, kind: 'model', turn: 1, name: 'm', atMs: 1, durationMs: 20, firstMs: 5, hasFailed: false, usd: 0.03 },
       ...{ promptTokens: 11, completionTokens: 3, received: 'Hi' },
     });
     expect(step?.request).toEqual({
@@ -58,15 +58,13 @@ describe('readTrace', () => {
 
   it('reads context reductions with the sizes before and after', () => {
     const reduction = { ...turn, kind: 'context', name: 'clear', sent: '{"tokens":9}', received: '{"tokens":3}' };
-    expect(readTrace({ trace: [reduction] })).toMatchObject([
-      { isContextReduction: true, isModel: false, received: '{\n  "tokens": 3\n}' },
-    ]);
+    expect(readTrace({ trace: [reduction] })).toMatchObject([{ kind: 'context', received: '{\n  "tokens": 3\n}' }]);
   });
 
   it('reads unavailable toolsets with the reason', () => {
     const missing = { ...turn, kind: 'toolset', name: 'Files', turn: 0, sent: '', received: '', error: 'No response.' };
     expect(readTrace({ trace: [missing] })).toMatchObject([
-      { isToolset: true, isModel: false, name: 'Files', hasFailed: true, error: 'No response.' },
+      { kind: 'toolset', name: 'Files', hasFailed: true, error: 'No response.' },
     ]);
   });
 
@@ -89,7 +87,7 @@ describe('readTrace', () => {
     const [step] = readTrace({
       trace: [{ kind: 5, turn: 'x', sent: '{"messages":[1,{"role":{}}],"tools":[1,{}]', usage_per_model: [null] }],
     });
-    expect(step).toMatchObject({ isModel: false, turn: 0, name: '', sent: expect.any(String), received: '', promptTokens: 0 });
+    expect(step).toMatchObject({ kind: 'tool', turn: 0, name: '', sent: expect.any(String), received: '', promptTokens: 0 });
     const [invalidItems] = readTrace({ trace: [{ sent: '{"messages":[1,{"role":{}}],"tools":[1,{}]}' }] });
     expect(invalidItems?.request).toMatchObject({ messages: [{ role: '', text: '' }], tools: [''] });
   });

@@ -5,14 +5,11 @@ interface TraceMessage {
   readonly text: string;
 }
 
-/** A step in the trace of a reply: a model call, a tool call, an unavailable toolset, or a context reduction. */
+/** A step in the trace of a reply. */
 export interface TraceStep {
   readonly index: number;
-  readonly isModel: boolean;
-  /** Whether the step is a context reduction instead of a call. */
-  readonly isContextReduction: boolean;
-  /** Whether the step is an unavailable toolset instead of a call. */
-  readonly isToolset: boolean;
+  /** A model call, a tool call, an unavailable toolset, or a context reduction. */
+  readonly kind: 'model' | 'tool' | 'toolset' | 'context';
   readonly turn: number;
   readonly name: string;
   /** Time from the start of the run to the start of the step. */
@@ -41,11 +38,6 @@ export interface TraceStep {
   readonly usd: number | undefined;
 }
 
-/** Returns whether the step is a tool call of a model turn. */
-export function isToolRun({ isModel, isContextReduction, isToolset }: TraceStep): boolean {
-  return !(isModel || isContextReduction || isToolset);
-}
-
 /** Parses the trace in the custom content of a reply (docs/quick-apps.md). Replaces invalid fields by defaults. */
 export function readTrace(custom: unknown): readonly TraceStep[] {
   const trace = isJsonObject(custom) && Array.isArray(custom.trace) ? custom.trace : [];
@@ -55,15 +47,12 @@ export function readTrace(custom: unknown): readonly TraceStep[] {
 function toStep(item: JsonObject, index: number): TraceStep {
   const [sent, received] = [toText(item.sent), toText(item.received)];
   const answer = tryParseJson(received);
-  const isModel = item.kind === 'model';
-  const isReadable = isJsonObject(answer) && item.kind !== 'context';
+  const kind = toKind(item.kind);
   const usage = filterObjects(item.usage_per_model);
   const sum = (key: string): number => usage.reduce((total, entry) => total + toNumber(entry[key]), 0);
   return {
     index,
-    isModel,
-    isContextReduction: item.kind === 'context',
-    isToolset: item.kind === 'toolset',
+    kind,
     turn: toNumber(item.turn),
     name: toText(item.name),
     atMs: toNumber(item.at_ms),
@@ -71,13 +60,17 @@ function toStep(item: JsonObject, index: number): TraceStep {
     firstMs: typeof item.first_ms === 'number' ? item.first_ms : undefined,
     request: toRequest(tryParseJson(sent)),
     sent,
-    received: isReadable ? formatResult(answer, isModel) : formatJson(received),
+    received: isJsonObject(answer) && kind !== 'context' ? formatResult(answer, kind) : formatJson(received),
     error: typeof item.error === 'string' ? item.error : undefined,
     hasFailed: item.error !== undefined || (isJsonObject(answer) && answer.failed === true),
     promptTokens: sum('prompt_tokens'),
     completionTokens: sum('completion_tokens'),
     usd: typeof item.cost_usd === 'number' ? item.cost_usd : undefined,
   };
+}
+
+function toKind(kind: unknown): TraceStep['kind'] {
+  return kind === 'model' || kind === 'toolset' || kind === 'context' ? kind : 'tool';
 }
 
 function toRequest(value: unknown): TraceStep['request'] {
@@ -98,8 +91,8 @@ function toMessage({ role, content, ...otherFields }: JsonObject): TraceMessage 
 }
 
 /** Formats a model message or a tool result, whose text may be JSON. */
-function formatResult(answer: JsonObject, isModel: boolean): string {
-  if (isModel) return toMessage(answer).text;
+function formatResult(answer: JsonObject, kind: TraceStep['kind']): string {
+  if (kind === 'model') return toMessage(answer).text;
   return formatJson(toText(answer.text) || toText(answer.question));
 }
 

@@ -21,7 +21,7 @@ import { useBuilderStrings } from '../builder-strings.ts';
 import { getValueAt } from '../entry-parts.ts';
 import { addCases } from '../evaluation/evaluations.ts';
 import type { EvaluationState } from '../evaluation/use-evaluations.ts';
-import { computeTotalMs, isToolRun, readTrace, type TraceStep } from './read-trace.ts';
+import { computeTotalMs, readTrace, type TraceStep } from './read-trace.ts';
 import { TraceStepView } from './trace-step.tsx';
 import { useFormatters } from './use-formatters.ts';
 import './test-chat.css';
@@ -182,8 +182,8 @@ function withoutState(message: object): JsonObject {
 }
 
 function buildToolChecks(reply: Extract<Turn, { kind: 'reply' }>): readonly JsonObject[] {
-  const toolRuns = readTrace(reply.custom).filter(isToolRun);
-  const calls = toolRuns.map(({ name, sent }) => toCheck(name, sent));
+  const toolSteps = readTrace(reply.custom).filter(({ kind }) => kind === 'tool');
+  const calls = toolSteps.map(({ name, sent }) => toCheck(name, sent));
   const { name, arguments: sent = '' } = reply.functionCall ?? {};
   return name === undefined ? calls : [...calls, toCheck(name, sent)];
 }
@@ -295,8 +295,8 @@ function TraceSummary({ steps, totalMs }: TraceSummaryProps) {
   const { stagesFailed } = useStrings();
   const { formatDuration, formatUsage } = useFormatters();
   if (steps.length === 0) return null;
-  const turns = steps.filter(({ isModel }) => isModel).length;
-  const tools = steps.filter(isToolRun).length;
+  const turns = steps.filter(({ kind }) => kind === 'model').length;
+  const tools = steps.filter(({ kind }) => kind === 'tool').length;
   const failed = steps.filter(({ hasFailed }) => hasFailed).length;
   const parts = [strings.turnCount(turns), strings.toolCount(tools), formatDuration(totalMs), ...formatUsage(steps)];
   return (

@@ -2,7 +2,7 @@ import type { BuilderStrings } from '../../locales/en/builder.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
-import { formatJson, isToolRun, type TraceStep, toSpan } from './read-trace.ts';
+import { formatJson, type TraceStep, toSpan } from './read-trace.ts';
 import { useFormatters } from './use-formatters.ts';
 
 interface TraceStepProps {
@@ -17,7 +17,7 @@ export function TraceStepView({ step, totalMs }: TraceStepProps) {
   const { formatDuration, formatUsage } = useFormatters();
   const facts = [formatDuration(step.durationMs), ...formatUsage([step]), ...(step.hasFailed ? [strings.failed] : [])];
   return (
-    <li className={isToolRun(step) ? 'trace-nested' : undefined}>
+    <li className={step.kind === 'tool' ? 'trace-nested' : undefined}>
       <details className="trace-step">
         <summary>
           <Icon name="right" />
@@ -27,10 +27,9 @@ export function TraceStepView({ step, totalMs }: TraceStepProps) {
           <TraceBar {...{ step, totalMs }} />
         </summary>
         <div className="trace-parts">
-          {step.isModel && <RequestPart step={step} />}
-          {!step.isModel && !step.isToolset && (
-            <Part title={step.isContextReduction ? strings.contextBefore : strings.toolArguments} text={formatJson(step.sent)} />
-          )}
+          {step.kind === 'model' && <RequestPart step={step} />}
+          {step.kind === 'context' && <Part title={strings.contextBefore} text={formatJson(step.sent)} />}
+          {step.kind === 'tool' && <Part title={strings.toolArguments} text={formatJson(step.sent)} />}
           {step.received !== '' && <Part title={getResultTitle(step, strings)} text={step.received} />}
           {step.error !== undefined && <p className="trouble">{step.error}</p>}
           {step.firstMs !== undefined && <p className="soft small">{strings.firstAfter(formatDuration(step.firstMs))}</p>}
@@ -40,15 +39,22 @@ export function TraceStepView({ step, totalMs }: TraceStepProps) {
   );
 }
 
-function getTitle({ isModel, isContextReduction, isToolset, turn, name }: TraceStep, strings: BuilderStrings): string {
-  if (isContextReduction) return strings.contextReduced;
-  if (isToolset) return strings.toolsetMissing(name);
-  return isModel ? strings.modelTurn(turn, name) : strings.toolRun(name);
+function getTitle({ kind, turn, name }: TraceStep, strings: BuilderStrings): string {
+  switch (kind) {
+    case 'model':
+      return strings.modelTurn(turn, name);
+    case 'tool':
+      return strings.toolRun(name);
+    case 'toolset':
+      return strings.toolsetMissing(name);
+    case 'context':
+      return strings.contextReduced;
+  }
 }
 
-function getResultTitle({ isModel, isContextReduction }: TraceStep, strings: BuilderStrings): string {
-  if (isContextReduction) return strings.contextAfter;
-  return isModel ? strings.modelReply : strings.toolResult;
+function getResultTitle({ kind }: TraceStep, strings: BuilderStrings): string {
+  if (kind === 'context') return strings.contextAfter;
+  return kind === 'model' ? strings.modelReply : strings.toolResult;
 }
 
 /** The messages sent to the model. Earlier messages are only counted. */
@@ -115,7 +121,7 @@ interface TraceBarProps {
 /** Bar at the time of the step within the run. Its part before the first output is lighter. The text next to it has the times. */
 function TraceBar({ step, totalMs }: TraceBarProps) {
   const { from, length, waiting } = toSpan(step, totalMs);
-  const kind = step.isModel ? 'model' : 'tool';
+  const kind = step.kind === 'model' ? 'model' : 'tool';
   return (
     <span className="trace-bar" aria-hidden="true">
       <span
