@@ -107,6 +107,24 @@ it('creates a deleted application again from its unsaved changes', async () => {
   expect(await readDescription()).toBe('Kept again.');
 });
 
+it('keeps unsaved changes if the application cannot be loaded, and does not save them as another one', async () => {
+  const { service, browser } = fixture;
+  await store(service, 'guide', quickApp({}, { displayName: 'Guide' }));
+  const { page } = await openEditor('guide', { browser, service });
+  const description = page.getByLabel('Description').first();
+  await description.fill('Kept.');
+  await page.evaluate(`location.hash = '#/build'`);
+  await page.getByRole('button', { name: 'New application' }).waitFor();
+  await page.route('**/v1/applications/*/guide', (route) => route.abort());
+  await page.goBack();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByRole('button', { name: /^Save/ }).count()).toBe(0);
+  await page.unroute('**/v1/applications/*/guide');
+  await page.reload();
+  await page.getByRole('button', { name: 'Discard changes' }).waitFor();
+  expect(await description.inputValue()).toBe('Kept.');
+});
+
 it('asks before a sign-out deletes unsaved changes', async () => {
   const { service, browser } = fixture;
   await store(service, 'guide', quickApp({}, { displayName: 'Guide' }));

@@ -111,7 +111,7 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
   const strings = useBuilderStrings();
   const hasUsers = isShared(stored);
   const discard = (): void => {
-    if (stored !== undefined) void load();
+    if (stored !== undefined) load();
     else {
       draft.discard();
       go({ at: 'applications' });

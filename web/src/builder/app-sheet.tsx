@@ -82,7 +82,7 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
         error={draft.error ?? schema.error}
         {...{ fieldErrors, isLoaded: entry !== undefined, goTo, overwrite }}
         toLabel={activeView === 'form' ? toLabel : undefined}
-        load={() => void draft.load()}
+        load={draft.load}
       />
       {entry !== undefined && activeView === 'json' && <RawEditor {...{ entry, onInvalid }} change={draft.replace} />}
       {entry !== undefined && activeView === 'form' && schema.value !== undefined && (

@@ -47,7 +47,7 @@ export interface AppDraft {
   /** Resolves with the stored application, or undefined if it could not be saved. `overwrite` replaces concurrent changes. */
   readonly save: (mode?: 'overwrite') => Promise<OwnApplication | undefined>;
   /** Loads the stored application and replaces the draft with it. */
-  readonly load: () => Promise<void>;
+  readonly load: () => void;
   /** Applies a change of the access. `etagBefore` is the ETag of the application before the change. */
   readonly applyAccess: (access: NamedAccess, etagBefore: string) => void;
   /** Deletes the unsaved changes that this tab stores. */
@@ -85,28 +85,37 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     setError(undefined);
     setFieldErrors(noFieldErrors);
   }, []);
+  /** Resolves with whether the application was loaded or is missing, so that a stored draft can follow. */
   const load = useCallback(
     () =>
-      readApplication(service, id).then(accept, (error: unknown) => {
-        const details = toErrorDetails(error);
-        const isForeign = details.status === 403 || details.status === 404;
-        setError(isForeign ? { ...details, code: 'application_not_found', message: strings.notYours } : details);
-      }),
+      readApplication(service, id).then(
+        (application) => {
+          accept(application);
+          return true;
+        },
+        (error: unknown) => {
+          const details = toErrorDetails(error);
+          const isMissing = details.status === 403 || details.status === 404;
+          setError(isMissing ? { ...details, code: 'application_not_found', message: strings.notYours } : details);
+          return isMissing;
+        },
+      ),
     [service, id, accept, strings],
   );
-  const isKnown = id === '' || stored?.id === id;
+  const shouldLoad = id !== '' && stored?.id !== id;
   useEffect(() => {
-    if (isKnown) return;
+    if (!shouldLoad) return;
     const storedDraft = parseStoredDraft(readAppDraft(user, id));
-    void load().then(() => {
-      if (storedDraft === undefined) return;
-      setError((now) => (now?.code === 'application_not_found' ? { ...now, message: strings.deletedElsewhere } : now));
+    void load().then((canRestore) => {
+      // After any other error, the draft stays stored. Saving it now would create another application.
+      if (storedDraft === undefined || !canRestore) return;
+      setError((now) => now && { ...now, message: strings.deletedElsewhere });
       // With the ETag of the draft, saving it cannot silently overwrite a later change.
       setStored((now) => now && { ...now, etag: storedDraft.etag });
       setEntry(storedDraft.entry);
       setIsRestored(true);
     });
-  }, [isKnown, load, user, id, strings]);
+  }, [shouldLoad, load, user, id, strings]);
 
   const change = useCallback((path: Path, value: unknown) => {
     setEntry((now) => withValueAt(now, path, value) as JsonObject);
