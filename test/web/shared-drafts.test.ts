@@ -52,6 +52,17 @@ it('keeps changes of a shared application apart until the user saves them for ev
 
 const countDrafts = 'Object.keys(sessionStorage).filter((name) => name.includes(" app ")).length';
 
+it('shows the stored number after the user discards changes', async () => {
+  const { service, browser } = fixture;
+  await store(service, 'limited', quickApp({ context: { reserveTokens: 100 } }, { displayName: 'Limited' }));
+  const { page } = await openEditor('limited', { browser, service });
+  const number = page.getByLabel('Tokens kept free');
+  await number.fill('250');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  expect(await number.inputValue()).toBe('100');
+});
+
 it('restores a new application after a reload, and asks before a template replaces it', async () => {
   const { page } = await fixture.openAt(`/#key=${callerKey}`);
   await page.locator('#message').waitFor();

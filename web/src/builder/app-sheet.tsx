@@ -86,7 +86,10 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
       />
       {entry !== undefined && activeView === 'json' && <RawEditor {...{ entry, onInvalid }} change={draft.replace} />}
       {entry !== undefined && activeView === 'form' && schema.value !== undefined && (
-        <AppForm {...{ entry, form, schema: schema.value, stored, evaluationState, applyAccess: draft.applyAccess }} />
+        <AppForm
+          key={draft.revision}
+          {...{ entry, form, schema: schema.value, stored, evaluationState, applyAccess: draft.applyAccess }}
+        />
       )}
       {stored !== undefined && <EvaluationSection {...{ stored, evaluationState, isDirty: draft.isDirty }} />}
       {stored !== undefined && (

@@ -30,6 +30,8 @@ export interface InitialDraft {
 export interface AppDraft {
   /** Undefined while it loads. */
   readonly entry: JsonObject | undefined;
+  /** Changes when a stored application replaces the draft, so that editors with local state must start again. */
+  readonly revision: number;
   /** The stored application. Undefined if it was never saved. */
   readonly stored: OwnApplication | undefined;
   /** Whether the entry differs from the stored one. Always true for an application that was never saved. */
@@ -72,6 +74,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   });
   const [newDraft] = useState(() => (id === '' ? parseStoredDraft(readAppDraft(user, ''))?.entry : undefined));
   const [entry, setEntry] = useState(newDraft ?? initialEntry);
+  const [revision, setRevision] = useState(0);
   const [stored, setStored] = useState<OwnApplication>();
   const [isRestored, setIsRestored] = useState(newDraft !== undefined);
   const [isSaving, setIsSaving] = useState(false);
@@ -81,6 +84,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   const accept = useCallback((application: OwnApplication): void => {
     setStored(application);
     setEntry(application.entry);
+    setRevision((now) => now + 1);
     setIsRestored(false);
     setError(undefined);
     setFieldErrors(noFieldErrors);
@@ -176,6 +180,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   );
   return {
     entry,
+    revision,
     stored,
     isDirty,
     isTouched,
