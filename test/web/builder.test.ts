@@ -305,6 +305,26 @@ it('asks before it overwrites changes from elsewhere', async () => {
   expect((await readApplication('shared')).description).toBe('From here');
 });
 
+it('stores the kind that a condition shows', async () => {
+  const { page } = await openBuilder();
+  await startApplication(page, 'Kinds');
+  const deploymentTools = await unfold(page, 'Other models and applications');
+  await deploymentTools.getByRole('button', { name: 'Add a group of conditions' }).click();
+  await deploymentTools.getByLabel('Property').selectOption({ label: 'ID' });
+  await deploymentTools.getByLabel('Value').fill('demo');
+  await deploymentTools.getByLabel('Property').selectOption({ label: 'Kind' });
+  await deploymentTools.getByText('2 matches now').waitFor();
+  await deploymentTools.getByRole('button', { name: 'Add a condition' }).click();
+  await deploymentTools.getByLabel('Property').last().selectOption({ label: 'Kind' });
+  await deploymentTools.getByLabel('Comparison').last().selectOption({ label: 'is exactly' });
+  await deploymentTools.getByText('2 matches now').waitFor();
+  await save(page);
+  const condition = { condition_type: 'eq', property_name: 'application', const: 'model' };
+  expect((await readApplication('kinds')).applicationProperties.applications_as_tools).toEqual([
+    { conditions: [condition, condition] },
+  ]);
+});
+
 it('adds tools by name, by conditions, and from an OpenAPI document, and documents from files', async () => {
   const { page } = await openBuilder();
   await startApplication(page, 'Toolbox');

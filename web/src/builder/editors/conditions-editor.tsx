@@ -98,22 +98,18 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
   const rawValue = isEqual ? condition.const : condition.expression;
   const text = typeof rawValue === 'string' ? rawValue : rawValue === undefined ? '' : String(rawValue);
   const valueKey = isEqual ? 'const' : 'expression';
-  const toCondition = (nextType: string, nextText: string): JsonObject => ({
-    condition_type: nextType,
-    property_name: property,
-    ...(nextType === 'eq' ? { const: nextText } : { expression: nextText }),
-  });
+  const change = (nextProperty: string, nextType: string): void => {
+    const next = { condition_type: nextType, property_name: nextProperty };
+    const constant = nextProperty === 'application' ? toKind(rawValue) : text;
+    form.change(path, nextType === 'eq' ? { ...next, const: constant } : { ...next, expression: text });
+  };
   const isInvalid = !isEqual && !isExpression(text);
   return (
     <fieldset className="builder-condition" id={toElementId(form, path)}>
       <legend className="heard-only">{strings.condition(number)}</legend>
       <FieldFrame form={form} path={[...path, 'property_name']} label={strings.property}>
         {(control) => (
-          <select
-            {...control}
-            value={String(property)}
-            onChange={({ target }) => form.change([...path, 'property_name'], target.value)}
-          >
+          <select {...control} value={String(property)} onChange={({ target }) => change(target.value, String(type))}>
             {conditionProperties.map((option) => (
               <option key={option} value={option}>
                 {strings.properties[option]}
@@ -124,7 +120,7 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
       </FieldFrame>
       <FieldFrame form={form} path={[...path, 'condition_type']} label={strings.comparison}>
         {(control) => (
-          <select {...control} value={String(type)} onChange={({ target }) => form.change(path, toCondition(target.value, text))}>
+          <select {...control} value={String(type)} onChange={({ target }) => change(String(property), target.value)}>
             <option value="eq">{strings.equals}</option>
             <option value="match">{strings.matches}</option>
           </select>
@@ -161,6 +157,7 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
   );
 }
 
+/** Returns the kind that the condition form shows for a value of the property `application`. */
 function toKind(value: unknown): string {
   return value === true || value === 'true' || value === 'application' ? 'application' : 'model';
 }
@@ -175,7 +172,7 @@ export function findMatching(
   return deployments.filter(({ name: displayName, ...deployment }) => isMatch({ ...deployment, displayName }));
 }
 
-/** Whether a condition of the form is complete and valid. The form writes only known properties. */
+/** Returns whether a condition of the form is complete and valid. The form writes only known properties. */
 function isComplete(condition: unknown): condition is Condition {
   if (!isJsonObject(condition)) return false;
   const { condition_type: type, const: expected, expression } = condition;
