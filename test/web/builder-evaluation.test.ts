@@ -81,6 +81,27 @@ it('turns an answer of the test chat into a case that detects a regression', asy
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
+it('shows no counts if a comparison cannot be loaded', async () => {
+  await store(service, 'compared', weather('city'));
+  const body = { input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
+  await service.sendRequest({ path: path('cases', 'compared'), headers: withKey(), body });
+  const { page } = await openEditor('compared', { browser, service });
+  await page.locator('summary', { hasText: /^Evaluation$/ }).click();
+  const evaluations = page.getByRole('list', { name: 'Evaluations' }).getByRole('listitem');
+  for (const index of [0, 1]) {
+    await page.getByRole('button', { name: 'Run 1 test case' }).click();
+    await evaluations.nth(index).getByText('1 of 1 passed').waitFor();
+  }
+  await page.route(/\/comparison\?/, (route) => route.abort());
+  await evaluations
+    .first()
+    .getByRole('button', { name: /^Results of version 1/ })
+    .click();
+  await evaluations.first().getByLabel('Compared with').selectOption({ index: 1 });
+  await evaluations.first().getByRole('alert').waitFor();
+  expect(await page.getByText(/^\d better/).count()).toBe(0);
+});
+
 it('suggests an evaluation before the user shares an application', async () => {
   await store(service, 'offer', weather('city'));
   const body = { input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
