@@ -431,6 +431,22 @@ it.each(viewports)('collapses the operations of a web API and expands a new oper
   expect(await findViolations(page)).toEqual([]);
 });
 
+it('accepts a parameter name that starts with the name of another parameter', async () => {
+  const { page } = await openBuilder();
+  await startApplication(page, 'Names');
+  const web = await unfold(page, 'Web APIs');
+  await web.getByRole('button', { name: 'Add a web API' }).click();
+  await web.getByRole('button', { name: 'Add an operation' }).click();
+  await web.getByRole('button', { name: 'Add a parameter' }).click();
+  await page.keyboard.type('city');
+  await web.getByRole('button', { name: 'Add a parameter' }).click();
+  await page.keyboard.type('city');
+  await web.getByText('Another parameter has this name.').waitFor();
+  await page.keyboard.type('_name');
+  await web.locator('.builder-card-name').getByText('city_name', { exact: true }).waitFor();
+  expect(await web.getByText('Another parameter has this name.').count()).toBe(0);
+});
+
 it('reports a URL placeholder without a parameter immediately, offers to add it, and accepts a new parameter once it has a name', async () => {
   const { page } = await openBuilder();
   await startApplication(page, 'Places');

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { flushSync } from 'react-dom';
 import { isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
@@ -42,7 +43,6 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
   };
   const replace = (index: number, entry: readonly [string, unknown], isRequired: boolean): void => {
     const [name] = entry;
-    if (entries.some(([otherName], at) => at !== index && otherName === name)) return;
     const otherRequired = required.filter((requiredName) => requiredName !== entries[index]?.[0] && requiredName !== name);
     put(
       entries.map((existing, at) => (at === index ? entry : existing)),
@@ -79,6 +79,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
               <ParameterFields
                 {...{ form, name, isRequired: required.includes(name), path: [...path, 'properties', name] }}
                 property={toObject(property)}
+                isNameTaken={(next) => entries.some(([otherName], at) => at !== index && otherName === next)}
                 change={(next) => replace(index, next.entry, next.isRequired)}
               />
             </details>
@@ -109,20 +110,38 @@ interface ParameterFieldsProps {
   readonly name: string;
   readonly property: JsonObject;
   readonly isRequired: boolean;
+  /** Returns whether another parameter has this name. */
+  readonly isNameTaken: (name: string) => boolean;
   readonly change: (next: { readonly entry: readonly [string, unknown]; readonly isRequired: boolean }) => void;
 }
 
-function ParameterFields({ form, path, name, property, isRequired, change }: ParameterFieldsProps) {
+function ParameterFields({ form, path, name, property, isRequired, isNameTaken, change }: ParameterFieldsProps) {
   const strings = useBuilderStrings();
+  /** The entered name, while another parameter has it. It can be the start of a free name. */
+  const [takenName, setTakenName] = useState<string>();
+  const rename = (next: string): void => {
+    const isTaken = isNameTaken(next);
+    setTakenName(isTaken ? next : undefined);
+    if (!isTaken) change({ entry: [next, property], isRequired });
+  };
   const info = toObject(property.parameter_info);
   const set = (at: Path, value: unknown): void => change({ entry: [name, withValueAt(property, at, value)], isRequired });
   const fixed = property.const;
   const toFieldProps = (key: string): { form: BuilderForm; path: Path } => ({ form, path: [...path, key] });
   return (
     <div className="builder-card-body two-columns">
-      <FieldFrame {...toFieldProps('name')} label={strings.parameterName}>
+      <FieldFrame
+        {...toFieldProps('name')}
+        label={strings.parameterName}
+        error={takenName === undefined ? undefined : strings.parameterNameTaken}
+      >
         {(control) => (
-          <input {...control} value={name} onChange={({ target }) => change({ entry: [target.value, property], isRequired })} />
+          <input
+            {...control}
+            value={takenName ?? name}
+            onChange={({ target }) => rename(target.value)}
+            onBlur={() => setTakenName(undefined)}
+          />
         )}
       </FieldFrame>
       <FieldFrame {...toFieldProps('type')} label={strings.parameterType}>

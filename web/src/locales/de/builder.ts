@@ -210,6 +210,7 @@ export const builderGerman: BuilderStrings = {
 
   parameters: 'Parameter',
   parameterName: 'Name',
+  parameterNameTaken: 'Ein anderer Parameter hat diesen Namen.',
   parameterType: 'Typ',
   parameterDescription: 'Beschreibung',
   parameterRequired: 'Das Modell muss ihn angeben',

@@ -207,6 +207,7 @@ export const builderEnglish = {
 
   parameters: 'Parameters',
   parameterName: 'Name',
+  parameterNameTaken: 'Another parameter has this name.',
   parameterType: 'Type',
   parameterDescription: 'Description',
   parameterRequired: 'The model must provide it',

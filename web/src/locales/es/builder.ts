@@ -212,6 +212,7 @@ export const builderSpanish: BuilderStrings = {
 
   parameters: 'Parámetros',
   parameterName: 'Nombre',
+  parameterNameTaken: 'Otro parámetro tiene este nombre.',
   parameterType: 'Tipo',
   parameterDescription: 'Descripción',
   parameterRequired: 'El modelo debe indicarlo',

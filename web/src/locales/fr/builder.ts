@@ -213,6 +213,7 @@ export const builderFrench: BuilderStrings = {
 
   parameters: 'Paramètres',
   parameterName: 'Nom',
+  parameterNameTaken: 'Un autre paramètre porte ce nom.',
   parameterType: 'Type',
   parameterDescription: 'Description',
   parameterRequired: 'Le modèle doit le fournir',
