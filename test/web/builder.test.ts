@@ -144,6 +144,27 @@ it('creates, opens, changes, and deletes an application with only the required f
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
+it('can delete an application that was changed elsewhere on the second attempt', async () => {
+  const saveElsewhere = async (description: string) =>
+    await saveThrough(service, getApplicationPath('moving'), quickApp({}, { displayName: 'Moving', description }));
+  await saveElsewhere('Before.');
+  const { page } = await openBuilder();
+  const link = page.getByRole('link', { name: 'Moving', exact: true });
+  await link.waitFor();
+  await saveElsewhere('After.');
+  const remove = async (): Promise<void> => {
+    await page.locator('summary[aria-label="More for Moving"]').click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  };
+  await remove();
+  await page.locator('.sheet').getByRole('alert').waitFor();
+  await page.getByText('After.').waitFor();
+  await remove();
+  await link.waitFor({ state: 'detached' });
+  expect(await page.locator('.sheet').getByRole('alert').count()).toBe(0);
+});
+
 it('shows a save warning next to its field', async () => {
   const { page } = await openBuilder();
   await saveThrough(

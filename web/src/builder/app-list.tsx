@@ -81,12 +81,14 @@ export function AppList({ openMenu, onStart }: AppListProps) {
   const remove = (application: OwnApplication): void => {
     void askConfirmation(strings.deleteQuestion(getName(application)), strings.confirmDelete).then(async (isConfirmed) => {
       if (!isConfirmed) return;
+      setError(undefined);
       await deleteApplication(service, application).then(() => {
         saveAppDraft(user, application.id, '');
         announce(builderStrings.removed(getName(application)));
-        void load();
         void refresh().catch(() => undefined);
       }, onError);
+      // An application that was changed elsewhere can be deleted only with its new ETag.
+      void load();
     });
   };
   const copy = (source: unknown, toName: (name: string) => string, access = toAccess(toObject(source))): void => {
