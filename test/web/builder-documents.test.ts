@@ -50,6 +50,20 @@ it.each(viewports)('shows the reading progress of an application’s documents, 
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
+it('continues to show the reading progress after a failed request', async () => {
+  testFiles.blobs.hold();
+  const reference = await testFiles.put('long.md', longText, ownBucket);
+  await store(service, 'app', quickApp({ document_relative_url: [reference] }));
+  const { page } = await openEditor('app', { browser, service });
+  const item = page.locator('.document');
+  await item.getByText('is being read').waitFor();
+  const failure = page.waitForEvent('requestfailed');
+  await page.route(/\/documents$/, (route) => route.abort(), { times: 1 });
+  await failure;
+  testFiles.blobs.release();
+  await item.getByText('ready').waitFor();
+});
+
 it('tests a search of the documents before they are saved', async () => {
   const reference = await testFiles.put('rules.md', '# Opening\n\nThe library opens at nine.', ownBucket);
   await store(service, 'app', quickApp({ document_relative_url: [reference] }));

@@ -143,18 +143,20 @@ function useDocumentStates(stored: StoredApplication | undefined): DocumentState
     if (id === undefined) return undefined;
     const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let wasInProgress = false;
+    let isInProgress = false;
     const poll = async (): Promise<void> => {
-      const latest = await readDocumentStates(service, id, controller.signal);
+      // A failed request is not reported, because answers do not depend on this state.
+      const latest = await readDocumentStates(service, id, controller.signal).catch(() => undefined);
       if (controller.signal.aborted) return;
-      setStates(latest);
-      const isDone = ![...latest.values()].some(({ state }) => state === 'waiting' || state === 'indexing');
-      if (isDone && wasInProgress) announce(documentsRead);
-      wasInProgress = !isDone;
-      // A failed request is ignored, because answers do not depend on this state.
-      if (!isDone) timer = setTimeout(() => void poll().catch(() => undefined), pollIntervalMs);
+      if (latest !== undefined) {
+        const wasInProgress = isInProgress;
+        setStates(latest);
+        isInProgress = [...latest.values()].some(({ state }) => state === 'waiting' || state === 'indexing');
+        if (wasInProgress && !isInProgress) announce(documentsRead);
+      }
+      if (isInProgress) timer = setTimeout(() => void poll(), pollIntervalMs);
     };
-    void poll().catch(() => undefined);
+    void poll();
     return () => {
       controller.abort();
       clearTimeout(timer);
