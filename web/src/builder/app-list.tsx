@@ -247,17 +247,10 @@ export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { e
   return { entry: { ...entry, applicationProperties: after }, isChanged };
 }
 
-/** A template for a new application. */
-interface Template {
-  readonly name: string;
-  readonly purpose: string;
-  readonly initialDraft: InitialDraft;
-}
-
 /** Returns three templates that use a model available to the user. */
-function toTemplates({ templates }: BuilderStrings, model: string): readonly Template[] {
+function toTemplates({ templates }: BuilderStrings, model: string) {
   const { documents, webApi, writing } = templates;
-  const toTemplate = (texts: typeof documents, properties: JsonObject): Template => ({
+  const toTemplate = (texts: typeof documents, properties: JsonObject) => ({
     name: texts.name,
     purpose: texts.purpose,
     initialDraft: {

@@ -89,30 +89,23 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     setError(undefined);
     setFieldErrors(noFieldErrors);
   }, []);
-  /** Resolves with whether the application was loaded or is missing, so that a stored draft can follow. */
   const load = useCallback(
     () =>
-      readApplication(service, id).then(
-        (application) => {
-          accept(application);
-          return true;
-        },
-        (error: unknown) => {
-          const details = toErrorDetails(error);
-          const isMissing = details.status === 403 || details.status === 404;
-          setError(isMissing ? { ...details, code: 'application_not_found', message: strings.notYours } : details);
-          return isMissing;
-        },
-      ),
+      readApplication(service, id).then(accept, (error: unknown) => {
+        const details = toErrorDetails(error);
+        const isMissing = details.status === 403 || details.status === 404;
+        setError(isMissing ? { ...details, code: 'application_not_found', message: strings.notYours } : details);
+        return isMissing ? undefined : details;
+      }),
     [service, id, accept, strings],
   );
   const shouldLoad = id !== '' && stored?.id !== id;
   useEffect(() => {
     if (!shouldLoad) return;
     const storedDraft = parseStoredDraft(readAppDraft(user, id));
-    void load().then((canRestore) => {
-      // After any other error, the draft stays stored. Saving it now would create another application.
-      if (storedDraft === undefined || !canRestore) return;
+    void load().then((loadError) => {
+      // After an error, the draft stays stored, because saving it would create another application.
+      if (storedDraft === undefined || loadError !== undefined) return;
       setError((now) => now && { ...now, message: strings.deletedElsewhere });
       // With the ETag of the draft, saving it cannot silently overwrite a later change.
       setStored((now) => now && { ...now, etag: storedDraft.etag });

@@ -155,16 +155,8 @@ interface LoadedTools {
   readonly error: ErrorDetails | undefined;
 }
 
-/** Tools of a server, requested on demand. */
-interface ToolListState {
-  readonly isLoading: boolean;
-  readonly list: ToolList | undefined;
-  readonly error: ErrorDetails | undefined;
-  readonly load: () => void;
-}
-
 /** Requests the tools of a server when `load` is called. A change of its settings discards the result. */
-function useToolList(server: Server): ToolListState {
+function useToolList(server: Server) {
   const { service } = usePage();
   const [loaded, setLoaded] = useState<LoadedTools>();
   const [isLoading, setIsLoading] = useState(false);

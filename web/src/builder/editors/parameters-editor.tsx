@@ -110,7 +110,6 @@ interface ParameterFieldsProps {
   readonly name: string;
   readonly property: JsonObject;
   readonly isRequired: boolean;
-  /** Returns whether another parameter has this name. */
   readonly isNameTaken: (name: string) => boolean;
   readonly change: (next: { readonly entry: readonly [string, unknown]; readonly isRequired: boolean }) => void;
 }

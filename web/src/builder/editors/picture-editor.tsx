@@ -61,7 +61,7 @@ export function PictureEditor({ value, form }: PictureEditorProps) {
 
 /**
  * Crops an image to its central square, and returns it as the largest data URL that the service accepts. Returns undefined if
- * none is short enough. Rejects if the browser cannot read the image.
+ * every size is too long. Rejects if the browser cannot read the image.
  */
 async function toPicture(file: Blob): Promise<string | undefined> {
   const image = new Image();

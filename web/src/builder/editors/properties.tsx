@@ -73,7 +73,7 @@ export function getTitle(schema: JsonObject, name: string): string {
   return toText(schema.title) || name;
 }
 
-interface OperationTestProps {
+interface OperationProps {
   /** One operation of a web API. */
   readonly tool: JsonObject;
   /** Path of the operation within the tools of its web API. */
@@ -82,7 +82,7 @@ interface OperationTestProps {
 }
 
 /** Runs one operation of a web API with the values of the form. */
-function OperationTest({ tool, path, form }: OperationTestProps) {
+function OperationTest({ tool, path, form }: OperationProps) {
   const { service } = usePage();
   const isObsolete = isObsoleteOperation(path);
   const name = isObsolete ? String(tool.name ?? '') : (toOperation(tool)?.name ?? '');
@@ -109,7 +109,7 @@ function isObsoleteOperation(path: Path): boolean {
   return path.at(-2) === obsoleteKey;
 }
 
-/** Converts parameters of the obsolete format to a schema. Omits those with a fixed value. All others are required. */
+/** Converts parameters of the obsolete format to a schema. Omits parameters with a fixed value, and requires the rest. */
 function toObsoleteSchema(parameters: unknown): object {
   const requested = filterObjects(parameters).filter(({ constant_value: fixed }) => fixed === undefined || fixed === null);
   const properties = requested.map(({ name, description, parameter_type: type }) => [String(name), { type, description }]);
@@ -127,15 +127,8 @@ function withoutFixedParameters(parameters: unknown): object {
   return { type: 'object', properties: requested, required: requiredNames };
 }
 
-interface UnfilledPlaceholdersProps {
-  /** One operation of a web API. */
-  readonly tool: JsonObject;
-  readonly path: Path;
-  readonly form: BuilderForm;
-}
-
 /** Lists address placeholders, such as `{id}`, that no parameter fills, and offers to add the parameters. */
-function UnfilledPlaceholders({ tool, path, form }: UnfilledPlaceholdersProps) {
+function UnfilledPlaceholders({ tool, path, form }: OperationProps) {
   const strings = useBuilderStrings();
   const parameters = getValueAt(tool, parametersPath);
   const add = (name: string): void => {

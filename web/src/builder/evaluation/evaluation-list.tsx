@@ -128,9 +128,7 @@ function Comparison({ before, after }: { readonly before: string; readonly after
   return (
     <div aria-busy={isLoading}>
       <ErrorMessage error={error} />
-      {!isLoading && error === undefined && (
-        <p className="small">{strings.compared(count('better'), count('worse'), count('same'))}</p>
-      )}
+      {!isLoading && !error && <p className="small">{strings.compared(count('better'), count('worse'), count('same'))}</p>}
       <ol className="evaluation-cases" aria-label={strings.changedCases}>
         {changed.map((item) => (
           <li key={item.key}>

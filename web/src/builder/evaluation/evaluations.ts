@@ -3,7 +3,7 @@ import { encodePath, type Service } from '../../service/service.ts';
 import { toPath } from '../applications.ts';
 
 /** A stored case of an application. */
-export interface StoredCase {
+export interface TestCase {
   readonly id: string;
   readonly name: string;
   /** Start of the last user message. */
@@ -49,7 +49,7 @@ export interface ComparedCase {
 
 const maxQuestionChars = 120;
 
-export async function listCases(service: Service, id: string): Promise<readonly StoredCase[]> {
+export async function listCases(service: Service, id: string): Promise<readonly TestCase[]> {
   return getItems(await service.json(`v1/cases/${toPath(id)}`), 'data').map(toCase);
 }
 
@@ -63,11 +63,11 @@ export async function addCasesFromCsv(service: Service, id: string, text: string
   await service.send(`v1/cases/${toPath(id)}`, { method: 'POST', text, headers: { 'content-type': 'text/csv' } });
 }
 
-export async function replaceCase(service: Service, { id }: StoredCase, body: unknown): Promise<void> {
+export async function replaceCase(service: Service, { id }: TestCase, body: unknown): Promise<void> {
   await service.send(`v1/cases/${encodePath(id)}`, { method: 'PUT', body });
 }
 
-export async function deleteCase(service: Service, { id }: StoredCase): Promise<void> {
+export async function deleteCase(service: Service, { id }: TestCase): Promise<void> {
   await service.send(`v1/cases/${encodePath(id)}`, { method: 'DELETE' });
 }
 
@@ -99,7 +99,7 @@ export async function compareEvaluations(service: Service, before: string, after
   });
 }
 
-function toCase({ id, createdAt: _createdAt, updatedAt: _updatedAt, ...entry }: JsonObject): StoredCase {
+function toCase({ id, createdAt: _createdAt, updatedAt: _updatedAt, ...entry }: JsonObject): TestCase {
   const checkCount = Array.isArray(entry.checks) ? entry.checks.length : 0;
   return { id: toText(id), name: toText(entry.name), question: getQuestion(entry), checkCount, entry };
 }

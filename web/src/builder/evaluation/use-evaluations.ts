@@ -3,18 +3,11 @@ import { usePage } from '../../page/page.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { listVersions, type OwnApplication } from '../applications.ts';
-import {
-  cancelEvaluation,
-  type Evaluation,
-  listCases,
-  listEvaluations,
-  type StoredCase,
-  startEvaluation,
-} from './evaluations.ts';
+import { cancelEvaluation, type Evaluation, listCases, listEvaluations, startEvaluation, type TestCase } from './evaluations.ts';
 
 /** Cases and evaluations of an application. */
 export interface EvaluationState {
-  readonly cases: readonly StoredCase[];
+  readonly cases: readonly TestCase[];
   /** The newest first. */
   readonly evaluations: readonly Evaluation[];
   /** Number of the current version. */

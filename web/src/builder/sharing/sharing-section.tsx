@@ -117,7 +117,7 @@ function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readon
 }
 
 const searchDelayMs = 250;
-/** Minimum length of a search for which the dialog reports that nothing was found. */
+/** Minimum length of a search text for the message that there are no matches. */
 const minSearchChars = 3;
 
 /** The search field and the users and roles that it finds. They keep their positions when they get access. */

@@ -284,13 +284,8 @@ function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
   );
 }
 
-interface TraceSummaryProps {
-  readonly steps: readonly TraceStep[];
-  readonly totalMs: number;
-}
-
 /** Counts, time, and cost of all steps in one line. */
-function TraceSummary({ steps, totalMs }: TraceSummaryProps) {
+function TraceSummary({ steps, totalMs }: { readonly steps: readonly TraceStep[]; readonly totalMs: number }) {
   const strings = useBuilderStrings();
   const { stagesFailed } = useStrings();
   const { formatDuration, formatUsage } = useFormatters();

@@ -40,16 +40,8 @@ export function TraceStepView({ step, totalMs }: TraceStepProps) {
 }
 
 function getTitle({ kind, turn, name }: TraceStep, strings: BuilderStrings): string {
-  switch (kind) {
-    case 'model':
-      return strings.modelTurn(turn, name);
-    case 'tool':
-      return strings.toolRun(name);
-    case 'toolset':
-      return strings.toolsetMissing(name);
-    case 'context':
-      return strings.contextReduced;
-  }
+  const { modelTurn, toolRun, toolsetMissing, contextReduced } = strings;
+  return { model: modelTurn(turn, name), tool: toolRun(name), toolset: toolsetMissing(name), context: contextReduced }[kind];
 }
 
 function getResultTitle({ kind }: TraceStep, strings: BuilderStrings): string {
@@ -112,14 +104,8 @@ function ScrollableText({ text }: { readonly text: string }) {
   return <pre tabIndex={0}>{text}</pre>;
 }
 
-interface TraceBarProps {
-  readonly step: TraceStep;
-  /** Duration of the complete run. */
-  readonly totalMs: number;
-}
-
 /** Bar at the time of the step within the run. Its part before the first output is lighter. The text next to it has the times. */
-function TraceBar({ step, totalMs }: TraceBarProps) {
+function TraceBar({ step, totalMs }: TraceStepProps) {
   const { from, length, waiting } = toSpan(step, totalMs);
   const kind = step.kind === 'model' ? 'model' : 'tool';
   return (

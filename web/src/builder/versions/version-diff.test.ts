@@ -70,7 +70,7 @@ describe('listChanges', () => {
     expect(list({ signIn: before }, { signIn: { ...before, key: 'y' } })).toEqual([['Sign-in › Key', 'x', 'y']]);
   });
 
-  it('matches items with names by name, and others by position', () => {
+  it('matches items by unique names, or else by position', () => {
     const [shop, board] = [{ name: 'Shop', info: { url: 'a' } }, { name: 'Board' }];
     expect(list({ servers: [shop, board] }, { servers: [board, { ...shop, info: { url: 'c' } }] })).toEqual([
       ['Servers › Shop › Address', 'a', 'c'],

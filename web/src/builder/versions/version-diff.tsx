@@ -116,7 +116,7 @@ interface SettingChange extends Setting {
   readonly after: unknown;
 }
 
-/** Compares two versions by setting, in the order of the form. List items with a name are matched by name, others by position. */
+/** Compares two versions by setting, in the order of the form. List items match by unique names, or else by position. */
 export function listChanges(before: unknown, after: unknown, setting: Setting, toTitle: ToTitle): readonly SettingChange[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   const { shape, variantHint } = resolveShape(setting.schema, after);
