@@ -162,6 +162,26 @@ describe('MCP credentials', () => {
     expect(reason).not.toContain('canary');
   });
 
+  it('are masked before progress messages and descriptions are truncated', async () => {
+    const echoAt = (chars: number): string => `${'-'.repeat(chars - 3)}canary-token`;
+    const tool: ServedTool = {
+      name: 'works',
+      description: echoAt(4000),
+      async run(_args, { mcpReq }) {
+        const params = { progressToken: mcpReq._meta?.progressToken ?? 0, progress: 1, message: echoAt(200) };
+        await mcpReq.notify({ method: 'notifications/progress', params });
+        return text('done');
+      },
+    };
+    const { url } = await startSessions([tool]);
+    const authorization = { type: 'bearer', token: 'canary-token' };
+    const { service, model } = await startApp({ url, authorization }, [toolCallReply(['works']), textReply('Done.')]);
+    const { json } = await service.chat('app', chatRequest);
+    const output = [JSON.stringify(json), ...model.requests.map((request) => request.text)].join('\n');
+    expect(output).toContain('1: -');
+    expect(output).not.toContain('-can');
+  });
+
   it('separate the sessions of their toolsets', async () => {
     const server = await startSessions([echo]);
     const toolset = (name: string, token: string) => ({

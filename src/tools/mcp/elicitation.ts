@@ -6,11 +6,18 @@ import { truncate } from '#base/text/truncate.ts';
 import type { ToolAnswer, ToolQuestion } from '#domain/tools/tool.ts';
 import { computeHash } from './server-caches.ts';
 import { createServerError } from './server-error.ts';
-import { toParameters } from './to-parameters.ts';
+import { toMaskedParameters } from './to-parameters.ts';
 
 const maxMessageChars = 2000;
 const maxStateChars = 64 * 1024;
 const maxQuestions = 10;
+
+/** A server that asks its client questions. */
+interface AskingServer {
+  readonly name: string;
+  /** Masks the credentials in a text of the server. */
+  readonly mask: (text: string) => string;
+}
 
 /** The open questions and the answers of one call. The answers are sent when the call is repeated. */
 interface Resume extends JsonObject {
@@ -35,23 +42,26 @@ export interface Answers {
  * Returns the server's question for the user, or undefined if the server only requests another round. Throws `ToolError` for an
  * unsupported question.
  */
-export function toQuestion(server: string, { inputRequests = {}, requestState }: InputRequiredResult): ToolQuestion | undefined {
+export function toQuestion(
+  server: AskingServer,
+  { inputRequests = {}, requestState }: InputRequiredResult,
+): ToolQuestion | undefined {
   if ((requestState?.length ?? 0) > maxStateChars)
-    throw createServerError(server, `sends a requestState of more than ${maxStateChars} characters`);
+    throw createServerError(server.name, `sends a requestState of more than ${maxStateChars} characters`);
   const open = Object.entries(inputRequests).map(([key, request]) => toOpenQuestion(server, key, request));
-  if (open.length > maxQuestions) throw createServerError(server, `asks more than ${maxQuestions} questions in one result`);
-  return createNextQuestion(server, { state: requestState, open, answers: {} });
+  if (open.length > maxQuestions) throw createServerError(server.name, `asks more than ${maxQuestions} questions in one result`);
+  return createNextQuestion(server.name, { state: requestState, open, answers: {} });
 }
 
 /**
  * Returns the question that a server asked during a call, after the answers to the earlier ones. Throws `ToolError` for an
  * unsupported question, or too many.
  */
-function toNextQuestion(server: string, key: string, request: JsonObject, answers: Resume['answers']): ToolQuestion {
+function toNextQuestion(server: AskingServer, key: string, request: JsonObject, answers: Resume['answers']): ToolQuestion {
   if (Object.keys(answers).length >= maxQuestions)
-    throw createServerError(server, `asks more than ${maxQuestions} questions in one call`);
+    throw createServerError(server.name, `asks more than ${maxQuestions} questions in one call`);
   const open = toOpenQuestion(server, key, request);
-  return createQuestion(server, open, { state: undefined, open: [open], answers });
+  return createQuestion(server.name, open, { state: undefined, open: [open], answers });
 }
 
 /** Applies the user's answer. Returns the next question of the same call, or the fields for repeating it. */
@@ -87,12 +97,12 @@ function createQuestion(server: string, { message, schema }: OpenQuestion, resum
   return { label: `Answer ${server}`, message: `**${server}** asks: ${message}`, schema, resume };
 }
 
-function toOpenQuestion(server: string, key: string, request: unknown): OpenQuestion {
+function toOpenQuestion({ name, mask }: AskingServer, key: string, request: unknown): OpenQuestion {
   const { method, params } = toObject(request);
   const { mode = 'form', message, requestedSchema } = toObject(params);
   if (method !== 'elicitation/create' || mode !== 'form')
-    throw createServerError(server, `asks its client for data that Parley cannot give (${String(method).slice(0, 80)})`);
-  return { key, message: truncate(String(message), maxMessageChars), schema: toParameters(requestedSchema) };
+    throw createServerError(name, `asks its client for data that Parley cannot give (${mask(String(method)).slice(0, 80)})`);
+  return { key, message: truncate(mask(String(message)), maxMessageChars), schema: toMaskedParameters(requestedSchema, mask) };
 }
 
 const cancelResult: ElicitResult = { action: 'cancel' };
@@ -148,13 +158,13 @@ export class ActiveCalls {
 
 /** One call, with the user's answers to the questions of its earlier attempts. */
 export class ActiveCall {
-  readonly #server: string;
+  readonly #server: AskingServer;
   readonly #responses: NonNullable<Answers['inputResponses']>;
   readonly #interruption = new AbortController();
   #questionCount = 0;
   #question: ToolQuestion | undefined;
 
-  constructor(server: string, { inputResponses = {} }: Answers) {
+  constructor(server: AskingServer, { inputResponses = {} }: Answers) {
     this.#server = server;
     this.#responses = inputResponses;
   }

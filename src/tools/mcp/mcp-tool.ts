@@ -149,7 +149,7 @@ async function callServer<Result extends object>(
   const { settings, getSession } = options;
   const { signal, answer } = context;
   const answers = answer === undefined ? {} : applyAnswer(settings.name, answer);
-  if ('label' in answers) return { text: '', attachments: [], failed: false, question: answers };
+  if ('label' in answers) return toQuestionResult(answers);
   try {
     return await getSession().use(signal, (connection) => callRepeatedly({ connection, options, context, request }, answers));
   } catch (error) {
@@ -182,7 +182,7 @@ async function callOnce<Result extends object>(
   answers: Answers,
 ): Promise<ToolResult | Answers> {
   const { client, calls, isStateless, mask } = connection;
-  const call = new ActiveCall(settings.name, answers);
+  const call = new ActiveCall({ name: settings.name, mask }, answers);
   const sendOptions: SendOptions = {
     signal: AbortSignal.any([signal, call.endSignal]),
     timeout: timeoutMs,
@@ -192,13 +192,13 @@ async function callOnce<Result extends object>(
   };
   try {
     const result = await calls.run(call, () => request.send(client, isStateless ? answers : {}, sendOptions));
-    if (call.question !== undefined) return toQuestionResult(call.question, mask);
+    if (call.question !== undefined) return toQuestionResult(call.question);
     if (!isInputRequired(result)) return request.toResult(result, mask);
-    const question = toQuestion(settings.name, result);
-    return question === undefined ? { requestState: result.requestState ?? '' } : toQuestionResult(question, mask);
+    const question = toQuestion({ name: settings.name, mask }, result);
+    return question === undefined ? { requestState: result.requestState ?? '' } : toQuestionResult(question);
   } catch (error) {
     signal.throwIfAborted();
-    if (call.question !== undefined) return toQuestionResult(call.question, mask);
+    if (call.question !== undefined) return toQuestionResult(call.question);
     call.endSignal.throwIfAborted();
     const serverMessage = getServerMessage(error);
     if (serverMessage === undefined || connection.hasExpired(error)) throw error;
@@ -206,8 +206,8 @@ async function callOnce<Result extends object>(
   }
 }
 
-function toQuestionResult(question: ToolQuestion, mask: (text: string) => string): ToolResult {
-  return { text: '', attachments: [], failed: false, question: { ...question, message: mask(question.message) } };
+function toQuestionResult(question: ToolQuestion): ToolResult {
+  return { text: '', attachments: [], failed: false, question };
 }
 
 function isInputRequired(result: object): result is { resultType: 'input_required'; requestState?: string } {
@@ -228,11 +228,11 @@ function createProgressHandler(report: ToolContext['report'], mask: (text: strin
     const onDone = (): void => {
       isReporting = false;
     };
-    report({ content: `${mask(toLine(progress))}\n\n` }).then(onDone, onDone);
+    report({ content: `${toLine(progress, mask)}\n\n` }).then(onDone, onDone);
   };
 }
 
-function toLine({ progress, total, message }: Progress): string {
+function toLine({ progress, total, message }: Progress, mask: (text: string) => string): string {
   const amount = total === undefined ? `${progress}` : `${progress} of ${total}`;
-  return message === undefined ? amount : `${amount}: ${truncate(message, maxMessageChars)}`;
+  return message === undefined ? amount : `${amount}: ${truncate(mask(message), maxMessageChars)}`;
 }

@@ -1,6 +1,5 @@
 import type { Client, Tool as ListedTool, Prompt } from '@modelcontextprotocol/client';
 import type { ExpiringValue } from '#base/cache/expiring-cache.ts';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { truncate } from '#base/text/truncate.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { OfferedTool, ToolsetSurvey } from '#domain/tools/tool.ts';
@@ -9,7 +8,7 @@ import { isOmitted } from './normalize-replies.ts';
 import { createServerError, getServerMessage, toServerError, UnresponsiveServerError } from './server-error.ts';
 import type { ServerDeadline } from './server-fetch.ts';
 import type { Session } from './session.ts';
-import { toParameters } from './to-parameters.ts';
+import { toMaskedParameters } from './to-parameters.ts';
 
 const promptsFreshMs = 300_000;
 const maxPrompts = 20;
@@ -19,8 +18,6 @@ export const maxTools = 512;
 const maxNameChars = 200;
 /** Maximum number of characters of all schemas together. */
 const maxSchemaChars = 2 * 1024 ** 2;
-/** Keywords whose values are not masked, because the name of a type, property, or format can match a short secret by chance. */
-const unmaskedKeywords: ReadonlySet<string> = new Set(['type', 'required', 'format', '$ref']);
 const defaultToolsFreshMs = 60_000;
 const maxToolsFreshMs = 3_600_000;
 /** Maximum number of characters of server instructions. They are truncated further for a model. */
@@ -77,18 +74,29 @@ export function sortCallable(listed: readonly ListedTool[]): ListedTool[] {
   return listed.filter((tool) => !isOmitted(tool)).toSorted((first, second) => (first.name < second.name ? -1 : 1));
 }
 
-/** Describes a server's tools for users, sorted by name and within bounds. `mask` removes secrets. */
+/** Masks the texts of a tool. A tool that can be called keeps its exact name and schema. */
+function maskTool(tool: ListedTool, mask: (text: string) => string): ListedTool {
+  const { name, title, description } = tool;
+  return {
+    ...tool,
+    ...(isOmitted(tool) && { name: mask(name) }),
+    ...(title !== undefined && { title: mask(title) }),
+    ...(description !== undefined && { description: mask(description) }),
+  };
+}
+
+/** Describes a server's tools for users, sorted by name and within bounds. `mask` removes secrets from the schemas. */
 export function toSurvey(listed: readonly ListedTool[], mask: (text: string) => string): ToolsetSurvey {
   const callable = sortCallable(listed);
   const omittedNames = listed.filter(isOmitted).map(({ name }) => name.slice(0, maxNameChars));
   let remainingChars = maxSchemaChars;
   const tools = callable.slice(0, maxTools).map(({ name, title, description, inputSchema, annotations }): OfferedTool => {
-    const parameters = maskValue(toParameters(inputSchema), mask) as JsonObject;
+    const parameters = toMaskedParameters(inputSchema, mask);
     remainingChars -= JSON.stringify(parameters).length;
     return {
       name,
-      title: truncate(mask(title ?? ''), maxNameChars),
-      description: truncate(mask(description ?? ''), maxDescriptionChars),
+      title: truncate(title ?? '', maxNameChars),
+      description: truncate(description ?? '', maxDescriptionChars),
       parameters: remainingChars < 0 ? undefined : parameters,
       isReadOnly: annotations?.readOnlyHint === true,
     };
@@ -96,17 +104,9 @@ export function toSurvey(listed: readonly ListedTool[], mask: (text: string) => 
   return { tools, count: callable.length, omitted: omittedNames.slice(0, maxTools) };
 }
 
-function maskValue(value: unknown, mask: (text: string) => string): unknown {
-  if (typeof value === 'string') return mask(value);
-  if (Array.isArray(value)) return value.map((item) => maskValue(item, mask));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, unmaskedKeywords.has(key) ? member : maskValue(member, mask)]),
-  );
-}
-
 /** Tools, instructions, and capabilities of a server. */
 export interface ServerListing {
+  /** Tools with masked credentials in their texts. */
   readonly tools: readonly ListedTool[];
   /** The server's own usage instructions with masked credentials, or an empty string. */
   readonly instructions: string;
@@ -130,14 +130,16 @@ export async function listServer(
     return await session.use(timeout, async (connection) => {
       const { client, mask } = connection;
       const { tools: toolCapability, resources } = client.getServerCapabilities() ?? {};
-      const instructions = mask(client.getInstructions()?.trim().slice(0, maxInstructionChars) ?? '');
+      const instructions = mask(client.getInstructions() ?? '')
+        .trim()
+        .slice(0, maxInstructionChars);
       const info = { instructions, hasResources: resources !== undefined };
       if (toolCapability === undefined) return { value: { ...info, tools: [] }, freshMs: defaultToolsFreshMs };
       deadline = connection.startDeadline(listMs);
       const options = { signal: deadline.signal, timeout: connectMs + listMs, cacheMode: 'bypass' } as const;
       const { tools, ttlMs } = await client.listTools({}, options);
       const freshMs = typeof ttlMs === 'number' ? Math.min(Math.max(ttlMs, 0), maxToolsFreshMs) : defaultToolsFreshMs;
-      return { value: { ...info, tools }, freshMs };
+      return { value: { ...info, tools: tools.map((tool) => maskTool(tool, mask)) }, freshMs };
     });
   } catch (error) {
     if (deadline?.signal.aborted === true)

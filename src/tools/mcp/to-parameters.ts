@@ -1,4 +1,4 @@
-import { filterObjects, filterStrings, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
+import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 
 const maxChars = 32 * 1024;
 const combiningKeywords = ['allOf', 'anyOf', 'oneOf'] as const;
@@ -13,6 +13,23 @@ export function toParameters(input: unknown): JsonObject {
   const required = [...filterStrings(schema.required), ...filterObjects(allOf).flatMap((part) => filterStrings(part.required))];
   const properties = Object.fromEntries([...parts, schema].flatMap((part) => Object.entries(toObject(part.properties))));
   return { ...schema, type: 'object', properties, ...(required.length > 0 && { required: [...new Set(required)] }) };
+}
+
+/** Keywords whose values are not masked, because the name of a type, property, or format can match a short secret by chance. */
+const unmaskedKeywords: ReadonlySet<string> = new Set(['type', 'required', 'format', '$ref']);
+
+/** Converts a schema as `toParameters` does, and masks the texts that users see. */
+export function toMaskedParameters(input: unknown, mask: (text: string) => string): JsonObject {
+  return maskValue(toParameters(input), mask) as JsonObject;
+}
+
+function maskValue(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (Array.isArray(value)) return value.map((item) => maskValue(item, mask));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, unmaskedKeywords.has(key) ? member : maskValue(member, mask)]),
+  );
 }
 
 /** Parses the schema again, which rejects deep nesting and keys that a copy would lose. */

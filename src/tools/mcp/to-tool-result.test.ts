@@ -34,6 +34,23 @@ describe('toToolResult', () => {
     expect(attachments).toMatchObject([{ data: 'AcanaryB' }]);
   });
 
+  it('masks credentials before it truncates titles', () => {
+    const name = `${'n'.repeat(197)}canary`;
+    const uri = `a:${'n'.repeat(195)}canary`;
+    const blob = Buffer.from('canary').toString('base64');
+    const { text, attachments } = convert(
+      { type: 'resource_link', uri: 'a:b', name },
+      { type: 'resource', resource: { uri, text: 'text' } },
+      { type: 'resource', resource: { uri, blob, mimeType: 'text/plain' } },
+    );
+    expect(attachments.map(({ title, data }) => [title, data])).toEqual([
+      [`${'n'.repeat(197)}***`, `${'n'.repeat(197)}***`],
+      [`a:${'n'.repeat(195)}***`, 'text'],
+      [`a:${'n'.repeat(195)}***`, '***'],
+    ]);
+    expect(text + JSON.stringify(attachments)).not.toContain('can');
+  });
+
   it('drops references to addresses that execute or contain content', () => {
     const uris = ['javascript:alert(1)', ' JavaScript:alert(1)', 'data:text/html,x', 'vbscript:x', 'blob:x', 'no address'];
     for (const uri of uris) {

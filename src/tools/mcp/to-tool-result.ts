@@ -5,24 +5,23 @@ import { unknownPartText } from './normalize-replies.ts';
 
 const maxBlocks = 200;
 const maxTitleChars = 200;
+const unmaskedKeys: ReadonlySet<string> = new Set(['type', 'data', 'blob']);
 
 /** One part of a result: the text for the model, and the attachment for the user. */
 interface Part {
   readonly text: string;
   readonly attachment?: Attachment;
-  /** Whether the attachment's data is base64. */
-  readonly isBytes?: boolean;
 }
 
 /**
  * Converts a server's result. Text stays text. Other content becomes an attachment, and the model receives a line that mentions
- * it instead of base64. `mask` removes credentials from a text.
+ * it instead of base64. `mask` removes credentials from a text before the text is truncated.
  */
 export function toToolResult(
   { content, structuredContent, isError }: CallToolResult,
   mask: (text: string) => string,
 ): ToolResult {
-  const parts = content.slice(0, maxBlocks).map((block) => maskPart(toPart(block), mask));
+  const parts = content.slice(0, maxBlocks).map((block) => toPart(maskTexts(block, mask), mask));
   const omittedCount = content.length - parts.length;
   const lines = parts.map(({ text }) => text);
   if (omittedCount > 0) lines.push(`[${omittedCount} more parts were left out.]`);
@@ -35,7 +34,15 @@ export function toToolResult(
   };
 }
 
-function toPart(block: ContentBlock): Part {
+/** Masks the texts of a block. Does not mask bytes, because a short secret matches base64 by chance. */
+function maskTexts<Block extends object>(block: Block, mask: (text: string) => string): Block {
+  const maskedEntries = Object.entries(block).map(([key, value]) =>
+    typeof value === 'string' && !unmaskedKeys.has(key) ? [key, mask(value)] : [key, value],
+  );
+  return Object.fromEntries(maskedEntries) as Block;
+}
+
+function toPart(block: ContentBlock, mask: (text: string) => string): Part {
   switch (block.type) {
     case 'text':
       return { text: block.text };
@@ -46,7 +53,7 @@ function toPart(block: ContentBlock): Part {
     case 'resource_link':
       return toLink(block);
     case 'resource':
-      return toResource(block);
+      return toResource(maskTexts(block.resource, mask), mask);
     default:
       return { text: unknownPartText };
   }
@@ -54,7 +61,7 @@ function toPart(block: ContentBlock): Part {
 
 function toMedia(label: string, { data, mimeType }: { data: string; mimeType: string }): Part {
   const type = toMediaType(mimeType, 'application/octet-stream');
-  return { text: `[${label} (${type}): the user was shown it.]`, attachment: { type, title: label, data }, isBytes: true };
+  return { text: `[${label} (${type}): the user was shown it.]`, attachment: { type, title: label, data } };
 }
 
 /** Converts a link to a text attachment that refers to the address, because an attachment must have data or a URL. */
@@ -68,18 +75,17 @@ function toLink({ uri, name, title = name, description, mimeType }: ResourceLink
   };
 }
 
-function toResource({ resource }: EmbeddedResource): Part {
+function toResource(resource: EmbeddedResource['resource'], mask: (text: string) => string): Part {
   const { uri, mimeType = '' } = resource;
   const type = toMediaType(mimeType, 'text' in resource ? 'text/plain' : 'application/octet-stream');
   const common = { type, title: truncate(uri, maxTitleChars), ...toReference(uri, type) };
   if ('text' in resource) return { text: resource.text, attachment: { ...common, data: resource.text } };
   const { blob } = resource;
   const text = toText(blob, type);
-  if (text !== undefined) return { text, attachment: { ...common, data: text } };
+  if (text !== undefined) return { text: mask(text), attachment: { ...common, data: mask(text) } };
   return {
     text: `[Resource ${common.title} (${type}): the user was shown it.]`,
     attachment: { ...common, data: blob },
-    isBytes: true,
   };
 }
 
@@ -97,11 +103,4 @@ function toReference(uri: string, type: string | undefined): Pick<Attachment, 'r
 function toMediaType(mimeType: string, fallback: string): string {
   const [type = ''] = mimeType.toLowerCase().split(';');
   return /^[\w.+-]+\/[\w.+-]+$/.test(type.trim()) ? type.trim() : fallback;
-}
-
-/** Does not mask bytes, because a short secret matches base64 by chance. */
-function maskPart({ text, attachment, isBytes = false }: Part, mask: (text: string) => string): Part {
-  if (attachment === undefined) return { text: mask(text) };
-  const maskedEntries = Object.entries(attachment).map(([key, value]) => [key, isBytes && key === 'data' ? value : mask(value)]);
-  return { text: mask(text), attachment: Object.fromEntries(maskedEntries) };
 }
