@@ -2,7 +2,14 @@ import { HttpError } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { acceptsNull, CheckTime, findSchemaError, slowSchema, unusableSchema } from '#contract/schemas/schema-error.ts';
+import {
+  acceptsNull,
+  CheckTime,
+  findSchemaError,
+  NullSteps,
+  slowSchema,
+  unusableSchema,
+} from '#contract/schemas/schema-error.ts';
 import { type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 
 /** Replacement for an error message that must not be disclosed. */
@@ -82,9 +89,10 @@ export async function parseArguments(text: string, schema: JsonObject = {}, time
 function removeOptionalNulls(args: JsonObject, schema: JsonObject): JsonObject {
   const { properties, required } = schema;
   const propertySchemas = toObject(properties);
-  const requiredNames = Array.isArray(required) ? required : [];
+  const requiredNames = new Set(Array.isArray(required) ? required : []);
+  const steps = new NullSteps();
   const entries = Object.entries(args).filter(
-    ([name, value]) => value !== null || requiredNames.includes(name) || acceptsNull(propertySchemas[name], schema),
+    ([name, value]) => value !== null || requiredNames.has(name) || acceptsNull(propertySchemas[name], schema, steps),
   );
   return entries.length === Object.keys(args).length ? args : Object.fromEntries(entries);
 }

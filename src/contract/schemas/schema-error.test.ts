@@ -89,3 +89,9 @@ it('acceptsNull terminates for a schema that refers to itself', () => {
   const loop = { $defs: { self: { $ref: '#/$defs/self' } } };
   expect(acceptsNull({ $ref: '#/$defs/self' }, loop)).toBe(false);
 });
+
+it('acceptsNull ends soon for a schema that refers to itself many times', () => {
+  const self = { $ref: '#/$defs/self' };
+  const loop = { $defs: { self: { anyOf: Array.from({ length: 200 }, () => self) } } };
+  expect(acceptsNull(self, loop)).toBe(false);
+});

@@ -14,6 +14,8 @@ export const unusableSchema = 'the schema cannot be used';
 /** Result for a check that takes too long. */
 export const slowSchema = 'the check against the schema takes too long';
 const maxDepth = 16;
+/** Maximum number of schemas, listed values, and characters of references that related calls of `acceptsNull` visit. */
+const maxNullSteps = 100_000;
 
 /** Remaining CPU time for related checks. */
 export class CheckTime {
@@ -86,15 +88,22 @@ function toRegExp({ compile, isFound }: PatternRun) {
   return Object.assign(toTest, { code: 'toTest' });
 }
 
+/** Remaining steps for related calls of `acceptsNull`. */
+export class NullSteps {
+  left = maxNullSteps;
+}
+
 /**
- * Returns whether null matches a JSON Schema. Evaluates types, values, references, and combinations, and ignores other keywords.
- * `root` is the schema that references point into.
+ * Returns whether null matches a JSON Schema, or false if this takes too many steps. Evaluates types, values, references, and
+ * combinations, and ignores other keywords. `root` is the schema that references point into.
  */
-export function acceptsNull(schema: unknown, root: JsonObject, depth = 0): boolean {
+export function acceptsNull(schema: unknown, root: JsonObject, steps = new NullSteps(), depth = 0): boolean {
   if (!isJsonObject(schema)) return schema !== false;
-  if (depth > maxDepth) return false;
-  const inner = (node: unknown): boolean => acceptsNull(node, root, depth + 1);
   const { type, nullable, enum: values, const: constant, $ref, not } = schema;
+  // The same schema can be referenced from many places, so the number of visits can double with each level.
+  steps.left -= 1 + getLength(type) + getLength(values) + getLength($ref);
+  if (depth > maxDepth || steps.left < 0) return false;
+  const inner = (node: unknown): boolean => acceptsNull(node, root, steps, depth + 1);
   const { anyOf, oneOf, allOf } = schema;
   if (type !== undefined && nullable !== true && !(Array.isArray(type) ? type : [type]).includes('null')) return false;
   if (Array.isArray(values) && !values.includes(null)) return false;
@@ -104,6 +113,10 @@ export function acceptsNull(schema: unknown, root: JsonObject, depth = 0): boole
   if (Array.isArray(oneOf) && oneOf.filter(inner).length !== 1) return false;
   if (Array.isArray(allOf) && !allOf.every(inner)) return false;
   return not === undefined || !inner(not);
+}
+
+function getLength(value: unknown): number {
+  return Array.isArray(value) || typeof value === 'string' ? value.length : 0;
 }
 
 /** Returns the target of a reference within the schema, or false, which matches no value, if there is no target. */
