@@ -91,7 +91,9 @@ async function measureStores(): Promise<void> {
   await measure('append to a conversation', (sample) =>
     conversations.append(conversation, [{ id: `msg_of_${sample}`, type: 'message' }]),
   );
-  await measure('page of a conversation', () => conversations.readPage(conversation, { limit: 20, order: 'desc' }));
+  await measure('page of a conversation', () =>
+    conversations.readPage(conversation, { limit: 20, maxBytes: 2 ** 21, order: 'desc' }),
+  );
 }
 
 const queries = [

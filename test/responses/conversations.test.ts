@@ -67,6 +67,22 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('conversation on two nodes with
     await expect(client().conversations.items.retrieve(first, reference)).rejects.toMatchObject({ status: 404 });
   });
 
+  it('has pages of at most 2 MiB, but of at least one item', async () => {
+    const { id } = await client().conversations.create();
+    const content = 'x'.repeat(700_000);
+    const items = Array.from({ length: 5 }, () => ({ type: 'message' as const, role: 'user' as const, content }));
+    const { data } = await client().conversations.items.create(id, { items });
+    await client().conversations.items.create(id, { items: [{ type: 'message', role: 'user', content: 'x'.repeat(3e6) }] });
+    const lengths: number[] = [];
+    const ids: (string | undefined)[] = [];
+    const first = await client().conversations.items.list(id, { limit: 100 });
+    for await (const page of first.iterPages()) {
+      lengths.push(page.data.length);
+      ids.push(...page.data.map((item) => item.id));
+    }
+    expect([lengths, ids.slice(1)]).toEqual([[1, 2, 2, 1], data.map((item) => item.id).toReversed()]);
+  });
+
   it('continues with each type of response', async () => {
     const { id } = await client().conversations.create({ items: [{ role: 'user', content: 'My name is Ada.' }] });
     const first = await client().responses.create({ model: 'gpt', input: 'hello', conversation: id });

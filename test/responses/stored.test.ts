@@ -152,6 +152,21 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('stored response on two nodes w
     }
   });
 
+  it('lists the input items of a chain in pages of at most 2 MiB, in both directions', async () => {
+    const input = 'x'.repeat(1.5e6);
+    const first = await client().responses.create({ model: 'demo', input });
+    const second = await client().responses.create({ model: 'demo', input, previous_response_id: first.id });
+    const list = (query: object) => client().responses.inputItems.list(second.id, { limit: 100, ...query } as never);
+    const page = await list({});
+    const next = await page.getNextPage();
+    expect([page.data.length, page.has_more, next.data.length, next.has_more]).toEqual([2, true, 1, false]);
+    const [latest, answer] = page.data;
+    const backward = await list({ order: 'asc', before: latest?.id });
+    expect([backward.data.map(({ id }) => id), backward.has_more]).toEqual([[next.data[0]?.id, answer?.id], false]);
+    const last = await list({ order: 'desc', before: next.data[0]?.id });
+    expect([last.data.map(({ id }) => id), last.has_more]).toEqual([[latest?.id, answer?.id], false]);
+  });
+
   it('rejects invalid page parameters', async () => {
     const created = await client().responses.create({ model: 'gpt', input: 'hello' });
     const list = (query: object) => client().responses.inputItems.list(created.id, query as never);

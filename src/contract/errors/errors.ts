@@ -93,6 +93,8 @@ export interface ErrorDetails {
   readonly members?: Readonly<Record<string, unknown>>;
   /** Token counts of an input that is longer than the model accepts. Each surface reports them in the form of its clients. */
   readonly overflow?: ContextOverflow | undefined;
+  /** Whether the client caused a status of 500 and above, so that the error is not logged. */
+  readonly isClientCaused?: boolean;
 }
 
 /** An error whose message can be sent to the client. Any other thrown value becomes an `internal_error`. */
@@ -108,6 +110,7 @@ export class ParleyError extends Error {
   readonly overflow: ContextOverflow | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly isClientCaused: boolean;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -122,14 +125,16 @@ export class ParleyError extends Error {
     this.overflow = details.overflow;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.headers = details.headers;
+    this.isClientCaused = details.isClientCaused ?? false;
   }
 }
 
 /** Returns a copy of the error with additional members. */
 export function withMembers(error: ParleyError, members: Readonly<Record<string, unknown>>): ParleyError {
-  const { code, message, status, type, param, publicCode, displayMessage, overflow, retryAfterSeconds, headers } = error;
+  const { code, message, type, publicCode, retryAfterSeconds, headers } = error;
+  const { status, param, displayMessage, overflow, isClientCaused } = error;
   return new ParleyError(code, message, {
-    ...{ cause: error, status, upstreamType: type, upstreamCode: publicCode, param, displayMessage, overflow },
+    ...{ cause: error, status, upstreamType: type, upstreamCode: publicCode, param, displayMessage, overflow, isClientCaused },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(headers !== undefined && { headers }),
     members: { ...error.members, ...members },

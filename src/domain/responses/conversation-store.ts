@@ -10,9 +10,24 @@ export interface StoredConversation {
 
 export type ConversationRef = Pick<StoredConversation, 'id' | 'subject'>;
 
-/** Selects items of a list. */
-export interface ItemQuery {
+/** Maximum size of a page. A page with a single item may be larger. */
+export interface PageBounds {
   readonly limit: number;
+  readonly maxBytes: number;
+}
+
+/** Returns how many of the items form a page. `sizes` are their sizes in bytes, in the order of the page. */
+export function countPageItems(sizes: readonly number[], { limit, maxBytes }: PageBounds): number {
+  let bytes = 0;
+  const end = sizes.findIndex((size, index) => {
+    bytes += size;
+    return index === limit || (index > 0 && bytes > maxBytes);
+  });
+  return end < 0 ? sizes.length : end;
+}
+
+/** Selects items of a list. */
+export interface ItemQuery extends PageBounds {
   readonly order: 'asc' | 'desc';
   /** ID of an item. Selects only items after it, in the requested order. */
   readonly after?: string | undefined;

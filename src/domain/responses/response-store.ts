@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
+import type { PageBounds } from './conversation-store.ts';
 
 /** Status of a response. `queued` and `in_progress` mean that it has not ended. */
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
@@ -72,8 +73,7 @@ export interface ChainBounds {
 }
 
 /** Page of a user's background responses. */
-export interface BackgroundQuery {
-  readonly limit: number;
+export interface BackgroundQuery extends PageBounds {
   /** ID of the response directly before the page. */
   readonly after: string | undefined;
   readonly nowMs: number;
@@ -81,6 +81,18 @@ export interface BackgroundQuery {
 
 /** Reason why a response cannot be continued: a response of the chain is missing, or the chain is too large. */
 export type BrokenChain = { readonly missingId: string } | { readonly bytes: number };
+
+export interface ResponsePage {
+  readonly responses: readonly StoredResponse[];
+  readonly hasMore: boolean;
+}
+
+/** A response of a chain. */
+export interface ChainLink {
+  readonly id: string;
+  /** Size of the response including its events. */
+  readonly bytes: number;
+}
 
 /** A run that waits for a node, with the data to answer it. */
 export interface QueuedRun extends ResponseRef {
@@ -96,10 +108,12 @@ export interface ResponseStore {
   /** Returns a response and those that it continues, earliest first, or the reason why they are unavailable. */
   findChain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain>;
   /**
-   * Returns up to `limit` background responses of a user after `after`, latest first. Returns undefined if `after` is not one
-   * of them.
+   * Returns the IDs and sizes of a response and those that it continues, earliest first. Returns only the response itself if an
+   * earlier one is missing or if the chain is too large, and none if the response is missing.
    */
-  listBackground(subject: string, query: BackgroundQuery): Promise<readonly StoredResponse[] | undefined>;
+  listChain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly ChainLink[]>;
+  /** Returns background responses of a user after `after`, latest first. Returns undefined if `after` is not one of them. */
+  listBackground(subject: string, query: BackgroundQuery): Promise<ResponsePage | undefined>;
   /** Returns items of a user's responses and conversations, by ID. */
   findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>;
   /** Stores a response that starts. With `run`, any node may answer it later. */

@@ -85,9 +85,11 @@ async function get(
 ): Promise<FastifyReply> {
   const subject = await identifySubject(deps, request);
   const since = readInteger(request.query as Query, 'since') ?? 0;
-  const { head, extra, turns } = await readStoredChat(deps, readChatRef(request, subject), since);
-  reply.header('etag', `"${head.revision}"`);
-  return replies.send(subject, reply, { ...extra, ...toHeadItem(head), turns });
+  return replies.send(subject, reply, async () => {
+    const { head, extra, turns } = await readStoredChat(deps, readChatRef(request, subject), since);
+    reply.header('etag', `"${head.revision}"`);
+    return { ...extra, ...toHeadItem(head), turns };
+  });
 }
 
 async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {

@@ -137,13 +137,14 @@ async function open(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const reader = await identifySharer(deps, request);
-  const { token, opened } = await openShare(deps, request);
-  const { subject, createdAtMs, expiresAtMs, snapshot } = opened;
-  const { title, deployment, turns } = snapshot;
-  reply.header('cache-control', 'private, no-store');
-  const visibleTurns = turns.map((turn) => withShareUrls(turn, token));
-  const share = { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: visibleTurns };
-  return replies.send(reader, reply, share);
+  return replies.send(reader, reply, async () => {
+    const { token, opened } = await openShare(deps, request);
+    const { subject, createdAtMs, expiresAtMs, snapshot } = opened;
+    const { title, deployment, turns } = snapshot;
+    reply.header('cache-control', 'private, no-store');
+    const visibleTurns = turns.map((turn) => withShareUrls(turn, token));
+    return { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: visibleTurns };
+  });
 }
 
 /**

@@ -22,7 +22,7 @@ export function handleErrors(app: FastifyInstance, { reportError, errorDialectAt
   });
   app.setErrorHandler((cause, request, reply) => {
     const error = toParleyError(toContractError(cause));
-    if (error.status >= 500) reportError(error, request.id);
+    if (error.status >= 500 && !error.isClientCaused) reportError(error, request.id);
     const { toErrorBody, mediaType } = errorDialectAt(request.url);
     return sendError(reply, error, toErrorBody(error, request.id), mediaType);
   });

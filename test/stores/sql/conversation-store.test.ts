@@ -40,7 +40,7 @@ describeOnEach('conversations', (node) => {
     await here().add(created, ['a', 'b', 'c'].map(item));
     expect(await there().append(created, ['d', 'e'].map(item))).toEqual({});
     const page = async (query: Partial<ItemQuery>) => {
-      const found = await there().readPage(created, { limit: 2, order: 'asc', ...query });
+      const found = await there().readPage(created, { limit: 2, maxBytes: 1e6, order: 'asc', ...query });
       return found !== undefined && 'items' in found ? [found.items.map(({ id }) => id).join(''), found.hasMore] : found;
     };
     expect(await page({})).toEqual(['ab', true]);
@@ -53,10 +53,14 @@ describeOnEach('conversations', (node) => {
     expect(await page({ order: 'desc', before: 'a' })).toEqual(['cb', true]);
     expect(await page({ after: 'a', before: 'e', limit: 10 })).toEqual(['bcd', false]);
     expect(await page({ after: 'nowhere' })).toEqual({ unknown: 'after' });
+    // Each page has at least one item, regardless of its size.
+    expect(await page({ limit: 10, maxBytes: 1 })).toEqual(['a', true]);
+    expect(await page({ limit: 10, maxBytes: 1, order: 'desc', before: 'a' })).toEqual(['b', true]);
+    expect(await page({ limit: 10, maxBytes: 1, after: 'd' })).toEqual(['e', false]);
     expect(await here().deleteItem(created, 'c')).toBe(true);
     expect(await here().deleteItem(created, 'c')).toBe(false);
     expect(await page({ limit: 10 })).toEqual(['abde', false]);
-    expect(await there().readPage({ ...created, subject: 'other' }, { limit: 2, order: 'asc' })).toBeUndefined();
+    expect(await there().readPage({ ...created, subject: 'other' }, { limit: 2, maxBytes: 1e6, order: 'asc' })).toBeUndefined();
   });
 
   it('contain each item ID once', async () => {
@@ -67,7 +71,7 @@ describeOnEach('conversations', (node) => {
     expect(await there().append({ ...created, subject: 'other' }, ['b'].map(item))).toBeUndefined();
     const many = Array.from({ length: 20 }, (_, nth) => [item(`${nth}`), item(`${nth} too`)]);
     await Promise.all(many.map((items, nth) => (nth % 2 === 0 ? here() : there()).append(created, items)));
-    const all = await here().readPage(created, { limit: 100, order: 'asc' });
+    const all = await here().readPage(created, { limit: 100, maxBytes: 1e6, order: 'asc' });
     expect(all).toMatchObject({ hasMore: false, items: { length: 41 } });
   });
 

@@ -2,13 +2,15 @@ import { type Kysely, sql } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
-import type {
-  ConversationRef,
-  ConversationRun,
-  ConversationStore,
-  ItemPage,
-  ItemQuery,
-  StoredConversation,
+import {
+  type ConversationRef,
+  type ConversationRun,
+  type ConversationStore,
+  countPageItems,
+  type ItemPage,
+  type ItemQuery,
+  type PageBounds,
+  type StoredConversation,
 } from '#domain/responses/conversation-store.ts';
 import { isAliveAt } from '../engine/is-alive-at.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
@@ -110,7 +112,7 @@ export class SqlConversationStore implements ConversationStore {
 
   async readPage(
     ref: ConversationRef,
-    { limit, order, after, before }: ItemQuery,
+    { after, before, ...query }: ItemQuery,
   ): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined> {
     if (!isStorableKey(ref.id)) return undefined;
     return this.#database.run(async (kysely) => {
@@ -122,7 +124,7 @@ export class SqlConversationStore implements ConversationStore {
         if (row === undefined) return { unknown: bound };
         positions[bound] = row.nth;
       }
-      return this.#page(kysely, ref.id, { limit, order, ...positions });
+      return this.#page(kysely, ref.id, { ...query, ...positions });
     });
   }
 
@@ -175,7 +177,7 @@ export class SqlConversationStore implements ConversationStore {
   async #page(
     kysely: Kysely<Schema>,
     conversation: string,
-    query: { limit: number; order: 'asc' | 'desc'; after?: number; before?: number },
+    query: PageBounds & { order: 'asc' | 'desc'; after?: number; before?: number },
   ): Promise<ItemPage> {
     const { limit, order, after, before } = query;
     const [afterOperator, beforeOperator] = order === 'asc' ? (['>', '<'] as const) : (['<', '>'] as const);
@@ -184,17 +186,29 @@ export class SqlConversationStore implements ConversationStore {
     const direction = isBackward === (order === 'asc') ? 'desc' : 'asc';
     let selected = kysely
       .selectFrom('conversation_items')
-      .select(itemColumns)
+      .select(['nth', 'bytes'])
       .where('conversation', '=', conversation)
       .where('is_hidden', '=', 0);
     if (after !== undefined) selected = selected.where('nth', afterOperator, after);
     if (before !== undefined) selected = selected.where('nth', beforeOperator, before);
-    const rows = await selected
+    const sizes = await selected
       .orderBy('nth', direction)
       .limit(limit + 1)
       .execute();
-    const items = rows.slice(0, limit).map((row) => openItem(this.#seal, row));
-    return { items: isBackward ? items.reverse() : items, hasMore: rows.length > limit };
+    const count = countPageItems(
+      sizes.map(({ bytes }) => bytes),
+      query,
+    );
+    if (count === 0) return { items: [], hasMore: false };
+    const numbers = sizes.slice(0, count).map(({ nth }) => nth);
+    const rows = await kysely
+      .selectFrom('conversation_items')
+      .select(itemColumns)
+      .where('conversation', '=', conversation)
+      .where('nth', 'in', numbers)
+      .orderBy('nth', order)
+      .execute();
+    return { items: rows.map((row) => openItem(this.#seal, row)), hasMore: sizes.length > count };
   }
 
   #sealMetadata(id: string, metadata: JsonObject): string {

@@ -3,11 +3,14 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { Batches, splitIntoBatches } from '#base/stream/batches.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
+import { countPageItems } from '#domain/responses/conversation-store.ts';
 import type {
   BackgroundQuery,
   BrokenChain,
   ChainBounds,
+  ChainLink,
   EndedResponse,
+  ResponsePage,
   ResponseRef,
   ResponseStore,
   RunningResponse,
@@ -74,9 +77,16 @@ export class SqlResponseStore implements ResponseStore {
     return Array.isArray(rows) ? rows.map((row) => fromRow(this.#seal, row)) : (rows as BrokenChain);
   }
 
-  async listBackground(subject: string, query: BackgroundQuery): Promise<readonly StoredResponse[] | undefined> {
-    const rows = await this.#database.run((kysely) => readBackgroundList(kysely, subject, query));
-    return rows?.map((row) => fromRow(this.#seal, row));
+  async listChain(ref: ResponseRef, { nowMs, maxBytes }: ChainBounds): Promise<readonly ChainLink[]> {
+    if (!isStorableKey(ref.id)) return [];
+    const links = await this.#database.run((kysely) => readLinks(kysely, ref, nowMs));
+    const isComplete = links.at(-1)?.previous_id === null && sumBytes(links) <= maxBytes;
+    return isComplete ? links.toReversed() : links.slice(0, 1);
+  }
+
+  async listBackground(subject: string, query: BackgroundQuery): Promise<ResponsePage | undefined> {
+    const page = await this.#database.run((kysely) => readBackgroundPage(kysely, subject, query));
+    return page && { responses: page.rows.map((row) => fromRow(this.#seal, row)), hasMore: page.hasMore };
   }
 
   async findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>> {
@@ -201,33 +211,39 @@ async function lockConversations(transaction: Kysely<Schema>, endings: readonly 
     .execute();
 }
 
-/** Returns the background responses of a user, latest first. Returns undefined if `after` is not one of them. */
-async function readBackgroundList(
-  kysely: Kysely<Schema>,
-  subject: string,
-  { limit, after, nowMs }: BackgroundQuery,
-): Promise<readonly ReadRow[] | undefined> {
+/** Returns a page of the background responses of a user, latest first. Returns undefined if `after` is not one of them. */
+async function readBackgroundPage(kysely: Kysely<Schema>, subject: string, { after, nowMs, ...bounds }: BackgroundQuery) {
   const ownResponses = kysely.selectFrom('responses').where('subject', '=', subject).where('is_background', '=', 1);
-  const latest = ownResponses
-    .select(readColumns)
-    .where('expires_at_ms', '>', nowMs)
+  let latest = ownResponses.select(['id', 'bytes']).where('expires_at_ms', '>', nowMs);
+  if (after !== undefined) {
+    if (!isStorableKey(after)) return undefined;
+    const last = await ownResponses.select('created_at_ms').where('id', '=', after).executeTakeFirst();
+    if (last === undefined) return undefined;
+    const { created_at_ms: atMs } = last;
+    latest = latest.where(({ eb, or }) =>
+      or([eb('created_at_ms', '<', atMs), eb('created_at_ms', '=', atMs).and('id', '<', after)]),
+    );
+  }
+  const sizes = await latest
     .orderBy('created_at_ms', 'desc')
     .orderBy('id', 'desc')
-    .limit(limit);
-  if (after === undefined) return latest.execute();
-  if (!isStorableKey(after)) return undefined;
-  const last = await ownResponses.select('created_at_ms').where('id', '=', after).executeTakeFirst();
-  if (last === undefined) return undefined;
-  const { created_at_ms: atMs } = last;
-  return latest
-    .where(({ eb, or }) => or([eb('created_at_ms', '<', atMs), eb('created_at_ms', '=', atMs).and('id', '<', after)]))
+    .limit(bounds.limit + 1)
     .execute();
+  const ids = sizes
+    .map(({ id }) => id)
+    .slice(
+      0,
+      countPageItems(
+        sizes.map(({ bytes }) => bytes),
+        bounds,
+      ),
+    );
+  const rows = await readRows(kysely, ids);
+  return { rows: ids.flatMap((id) => rows.get(id) ?? []), hasMore: sizes.length > ids.length };
 }
 
-interface Link {
-  readonly id: string;
+interface Link extends ChainLink {
   readonly previous_id: string | null;
-  readonly bytes: number;
 }
 
 const rowsPerStatement = 500;
@@ -238,17 +254,11 @@ async function readChain(
   { id, subject }: ResponseRef,
   { nowMs, maxBytes }: ChainBounds,
 ): Promise<readonly ReadRow[] | BrokenChain> {
-  const { rows: links } = await sql<Link>`
-    with recursive chain (id, previous_id, bytes) as (
-      select id, previous_id, bytes from responses where id = ${id} and subject = ${subject} and expires_at_ms > ${nowMs}
-      union all
-      select earlier.id, earlier.previous_id, earlier.bytes from responses as earlier
-      join chain on earlier.id = chain.previous_id where earlier.subject = ${subject}
-    ) select id, previous_id, bytes from chain`.execute(kysely);
+  const links = await readLinks(kysely, { id, subject }, nowMs);
   const last = links.at(-1);
   if (last === undefined) return { missingId: id };
   if (last.previous_id !== null) return { missingId: last.previous_id };
-  const bytes = links.reduce((sum, link) => sum + link.bytes, 0);
+  const bytes = sumBytes(links);
   if (bytes > maxBytes) return { bytes };
   const rows = await readRows(
     kysely,
@@ -257,6 +267,22 @@ async function readChain(
   const missing = links.find((link) => !rows.has(link.id));
   if (missing !== undefined) return { missingId: missing.id };
   return links.map((link) => rows.get(link.id) as ReadRow).reverse();
+}
+
+/** Returns a response and those that it continues, latest first. The last link names a missing response if one is missing. */
+async function readLinks(kysely: Kysely<Schema>, { id, subject }: ResponseRef, nowMs: number): Promise<readonly Link[]> {
+  const { rows } = await sql<Link>`
+    with recursive chain (id, previous_id, bytes) as (
+      select id, previous_id, bytes from responses where id = ${id} and subject = ${subject} and expires_at_ms > ${nowMs}
+      union all
+      select earlier.id, earlier.previous_id, earlier.bytes from responses as earlier
+      join chain on earlier.id = chain.previous_id where earlier.subject = ${subject}
+    ) select id, previous_id, bytes from chain`.execute(kysely);
+  return rows;
+}
+
+function sumBytes(links: readonly Link[]): number {
+  return links.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {

@@ -26,18 +26,20 @@ const maxUnreadBytes = 64 * 1024 ** 2;
 const maxStalledMs = 60_000;
 
 /**
- * Limits the replies of a route that each user has not read yet. A reply is in memory until the client has read it, so that clients
- * that read nothing could otherwise use up the memory.
+ * Limits the replies of a route that each user has in memory. A reply is in memory until the client has read it, so that clients
+ * that read nothing could otherwise use up the memory. The values of a user are read from the store one after another.
  */
 export class LargeReplies {
   readonly #unreadBytes = new Map<string, number>();
+  /** The last read of each subject. Never rejects. */
+  readonly #reads = new Map<string, Promise<void>>();
 
   /**
-   * Sends the value as JSON, and returns when the client has read it or has disconnected. Throws `overloaded` if the subject has
-   * too many unread bytes. Closes the connection if the client reads nothing for 60 s.
+   * Sends the value that `read` returns as JSON, and returns when the client has read it or has disconnected. Throws `overloaded`
+   * if the subject has too many unread bytes. Closes the connection if the client reads nothing for 60 s.
    */
-  async send(subject: string, reply: FastifyReply, value: object): Promise<FastifyReply> {
-    const bytes = Buffer.from(JSON.stringify(value));
+  async send(subject: string, reply: FastifyReply, read: () => Promise<object>): Promise<FastifyReply> {
+    const bytes = await this.#readInTurn(subject, async () => Buffer.from(JSON.stringify(await read())));
     const unread = this.#unreadBytes.get(subject) ?? 0;
     if (unread > 0 && unread + bytes.length > maxUnreadBytes) throw createTooManyError();
     this.#unreadBytes.set(subject, unread + bytes.length);
@@ -50,9 +52,23 @@ export class LargeReplies {
     else this.#unreadBytes.delete(subject);
     return reply;
   }
+
+  async #readInTurn(subject: string, read: () => Promise<Buffer>): Promise<Buffer> {
+    const reading = (this.#reads.get(subject) ?? Promise.resolve()).then(read);
+    const ended = reading.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#reads.set(subject, ended);
+    try {
+      return await reading;
+    } finally {
+      if (this.#reads.get(subject) === ended) this.#reads.delete(subject);
+    }
+  }
 }
 
 function createTooManyError(): ParleyError {
   const message = `Your clients have not read ${maxUnreadBytes} bytes of earlier replies of this path. Read these replies first.`;
-  return new ParleyError('overloaded', message, { retryAfterSeconds: 5 });
+  return new ParleyError('overloaded', message, { retryAfterSeconds: 5, isClientCaused: true });
 }

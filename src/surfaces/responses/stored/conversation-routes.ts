@@ -6,7 +6,7 @@ import { readMetadata } from '#contract/responses/responses-request.ts';
 import { mayUseRecord, toRecordId } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
-import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
+import type { ConversationRef, ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
 import { createStorageFullError } from '#services/responses/database-response-storage.ts';
@@ -43,10 +43,13 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
     const items = `${base}/${alias === '' ? conversationParam : ':conversation'}/items`;
     app.get(items, async (request, reply) => {
       const ref = await resolveRef(deps, request);
-      return replies.send(ref.subject, reply, await listItems(deps, ref, request.query as Query));
+      return replies.send(ref.subject, reply, () => listItems(deps, ref, request.query as Query));
     });
     serveEarly(app, { method: 'POST', url: items }, (request) => addItems(deps, request));
-    app.get(`${items}/:item`, (request) => getItem(deps, request));
+    app.get(`${items}/:item`, async (request, reply) => {
+      const { item, ...ref } = await resolveRef(deps, request);
+      return replies.send(ref.subject, reply, () => getItem(deps, ref, item, request.query as Query));
+    });
     serveEarly(app, { method: 'DELETE', url: `${items}/:item` }, (request) => removeItem(deps, request));
   }
 }
@@ -112,10 +115,9 @@ async function addItems(deps: ConversationRoutesDeps, request: FastifyRequest): 
   return toItemList({ items, hasMore: false }, readInclude(request.query as Query));
 }
 
-async function getItem(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { item: id, ...ref } = await resolveRef(deps, request);
-  const item = await deps.conversations.findItem(ref, id);
-  const include = readInclude(request.query as Query);
+async function getItem({ conversations }: ConversationRoutesDeps, ref: ConversationRef, id: string, query: Query) {
+  const item = await conversations.findItem(ref, id);
+  const include = readInclude(query);
   if (item === undefined || !isVisibleItem(item, include)) throw createNotStoredError('item', id);
   return toVisibleItem(item, include);
 }

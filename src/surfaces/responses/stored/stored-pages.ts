@@ -1,17 +1,20 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
-import type { ItemPage, ItemQuery } from '#domain/responses/conversation-store.ts';
+import { countPageItems, type ItemPage, type ItemQuery } from '#domain/responses/conversation-store.ts';
 import { toVisibleItem } from '#domain/responses/stored-items.ts';
 import { type Query, readLimit, readText } from '../../http/query.ts';
 
 const itemLimit = { max: 100, fallback: 20 };
+/** Maximum size of a page, so that many pages that clients have not read yet fit into the memory. */
+const maxPageBytes = 2 * 1024 ** 2;
 
 /** Parses the paging parameters of a list. Throws `invalid_request` with the name of the parameter. */
 export function readItemQuery(query: Query): ItemQuery {
   const order = readText(query, 'order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc') throw createRequestError('order', 'must be asc or desc');
-  return { limit: readLimit(query, itemLimit), order, after: readText(query, 'after'), before: readText(query, 'before') };
+  const bounds = { limit: readLimit(query, itemLimit), maxBytes: maxPageBytes };
+  return { ...bounds, order, after: readText(query, 'after'), before: readText(query, 'before') };
 }
 
 /** Returns the values of `include` and `include[]`, which may be repeated. */
@@ -20,21 +23,49 @@ export function readInclude(query: Query): ReadonlySet<string> {
   return new Set(includes.map(String));
 }
 
-/** Returns a page of a complete list, which must be sorted from oldest to newest. */
-export function toPage(all: readonly JsonObject[], { limit, order, after, before }: ItemQuery): ItemPage {
-  const items = order === 'asc' ? all : all.toReversed();
-  const from = after === undefined ? 0 : findPosition(items, 'after', after) + 1;
-  const to = before === undefined ? items.length : findPosition(items, 'before', before);
-  const rangeItems = items.slice(from, Math.max(from, to));
-  // With only `before`, the page contains the items closest to that item.
-  const page = before !== undefined && after === undefined ? rangeItems.slice(-limit) : rangeItems.slice(0, limit);
-  return { items: page, hasMore: rangeItems.length > page.length };
-}
+const pageBounds = ['after', 'before'] as const;
 
-function findPosition(items: readonly JsonObject[], param: 'after' | 'before', id: string): number {
-  const position = items.findIndex((item) => item.id === id);
-  if (position < 0) throw createUnknownItemError(param);
-  return position;
+/** Collects one page from items that are added in the order of the query. Retains only the items of the page. */
+export class PageCollector {
+  readonly #query: ItemQuery;
+  /** Items of the query that were not added yet. */
+  readonly #missing: Set<'after' | 'before'>;
+  /** Items of the page with their sizes. */
+  #entries: { readonly item: JsonObject; readonly bytes: number }[] = [];
+  #hasMore = false;
+
+  constructor(query: ItemQuery) {
+    this.#query = query;
+    this.#missing = new Set(pageBounds.filter((bound) => query[bound] !== undefined));
+  }
+
+  /** Whether further items cannot change the page. */
+  get isComplete(): boolean {
+    return this.#missing.size === 0 && (this.#hasMore || this.#query.before !== undefined);
+  }
+
+  add(item: JsonObject): void {
+    const { after, before } = this.#query;
+    const isAfter = item.id === after && this.#missing.delete('after');
+    const isBefore = item.id === before && this.#missing.delete('before');
+    const isInRange = !this.#missing.has('after') && (before === undefined || this.#missing.has('before'));
+    if (isAfter || isBefore || !isInRange) return;
+    // With only `before`, the page contains the items closest to that item.
+    const isBackward = before !== undefined && after === undefined;
+    if (this.#hasMore && !isBackward) return;
+    const entries = [...this.#entries, { item, bytes: JSON.stringify(item).length }];
+    const sizes = entries.map(({ bytes }) => bytes);
+    const count = countPageItems(isBackward ? sizes.reverse() : sizes, this.#query);
+    this.#hasMore ||= count < entries.length;
+    this.#entries = isBackward ? entries.slice(-count) : entries.slice(0, count);
+  }
+
+  /** Returns the page. Throws `invalid_request` if an item of the query does not exist. */
+  end(): ItemPage {
+    const [missing] = this.#missing;
+    if (missing !== undefined) throw createUnknownItemError(missing);
+    return { items: this.#entries.map(({ item }) => item), hasMore: this.#hasMore };
+  }
 }
 
 export function createUnknownItemError(param: 'after' | 'before'): ParleyError {

@@ -6,7 +6,8 @@ import { mayUseRecord } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import { isChatRunId } from '#domain/responses/chat-run.ts';
-import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
+import { countPageItems, type ItemQuery } from '#domain/responses/conversation-store.ts';
+import type { ChainLink, ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/stored-items.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { type Query, readFlag, readInteger } from '../../http/query.ts';
@@ -16,7 +17,7 @@ import { streamRun } from '../../http/replies/stream-run.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { listResponsesBases } from '../openapi.ts';
 import { toBytes } from '../response-reply.ts';
-import { createUnknownItemError, readInclude, readItemQuery, toItemList, toList, toPage } from './stored-pages.ts';
+import { createUnknownItemError, PageCollector, readInclude, readItemQuery, toItemList, toList } from './stored-pages.ts';
 
 export interface StoredRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'clock'> {
   readonly responses: ResponseStore;
@@ -34,8 +35,10 @@ export interface StoredRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'clock'
   readonly hasEnded: (caller: Caller) => boolean;
 }
 
-/** Maximum size of a chain of responses, which is read completely. A request may have this size too. */
+/** Maximum size of a chain of responses whose items are listed. A request may have this size too. */
 const maxChainBytes = 256 * 1024 ** 2;
+/** Maximum size of the responses of a chain that are in memory at the same time. */
+const maxBatchBytes = 4 * 1024 ** 2;
 
 /**
  * Registers `/v1/responses/{response}` and the routes below it, also under each alias (docs/responses.md, Stored responses), and
@@ -51,9 +54,9 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       const after = readInteger(query, 'starting_after');
       const isStreamed = readFlag(query, 'stream');
       if (after !== undefined && !isStreamed) throw createRequestError('starting_after', 'requires stream=true');
-      const stored = await find(deps, ref);
-      if (!isStreamed) return replies.send(ref.subject, reply, toVisibleResponse(stored, readInclude(query)));
-      if (!stored.isBackground) throw createRequestError('stream', 'is supported only for background responses');
+      if (!isStreamed)
+        return replies.send(ref.subject, reply, async () => toVisibleResponse(await find(deps, ref), readInclude(query)));
+      if (!(await find(deps, ref)).isBackground) throw createRequestError('stream', 'is supported only for background responses');
       reply.hijack();
       const hasEnded = () => deps.hasEnded(caller);
       const headers = { 'x-request-id': request.id };
@@ -71,7 +74,7 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
     serveEarly(app, { method: 'POST', url: `${url}/cancel` }, (request) => cancel(deps, request));
     app.get(`${url}/input_items`, async (request, reply) => {
       const ref = await resolveRef(deps, request);
-      return replies.send(ref.subject, reply, await listInput(deps, ref, request.query as Query));
+      return replies.send(ref.subject, reply, () => listInput(deps, ref, request.query as Query));
     });
   }
   app.get('/v1/user/responses', (request) => listBackground(deps, request));
@@ -92,12 +95,37 @@ async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<
 
 async function listInput(deps: StoredRoutesDeps, ref: ResponseRef, query: Query) {
   const itemQuery = readItemQuery(query);
-  const chain = await deps.responses.findChain(ref, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
-  const all = 'missingId' in chain || 'bytes' in chain ? [await find(deps, ref)] : chain;
-  const items = all.flatMap((stored, index) => (index === all.length - 1 ? stored.input : listItems(stored)));
   const include = readInclude(query);
-  const visibleItems = items.filter((item) => isVisibleItem(item, include));
-  return toItemList(toPage(visibleItems, itemQuery), include);
+  const page = new PageCollector(itemQuery);
+  for await (const items of readInput(deps, ref, itemQuery.order)) {
+    for (const item of items) if (isVisibleItem(item, include)) page.add(item);
+    if (page.isComplete) break;
+  }
+  return toItemList(page.end(), include);
+}
+
+/** Reads the input items of a response and its chain in batches, because the chain can be larger than the memory. */
+async function* readInput({ responses, clock }: StoredRoutesDeps, ref: ResponseRef, order: ItemQuery['order']) {
+  const links = await responses.listChain(ref, { nowMs: clock.epochMs(), maxBytes: maxChainBytes });
+  if (links.length === 0) throw createNotStoredError('response', ref.id);
+  for (const batch of splitBySize(order === 'asc' ? links : links.toReversed())) {
+    // Responses that a later one continues are stored after they expire.
+    const chain = await Promise.all(batch.map(({ id }) => responses.find({ ...ref, id }, 0)));
+    for (const stored of chain) {
+      const items = stored === undefined ? [] : stored.id === ref.id ? stored.input : listItems(stored);
+      yield order === 'asc' ? items : items.toReversed();
+    }
+  }
+}
+
+/** Splits a chain into batches of up to `maxBatchBytes` and 50 responses. A batch of a single response may be larger. */
+function* splitBySize(links: readonly ChainLink[]): Generator<readonly ChainLink[]> {
+  const sizes = links.map(({ bytes }) => bytes);
+  for (let from = 0; from < links.length; ) {
+    const count = countPageItems(sizes.slice(from), { limit: 50, maxBytes: maxBatchBytes });
+    yield links.slice(from, from + count);
+    from += count;
+  }
 }
 
 async function listBackground(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
@@ -105,9 +133,10 @@ async function listBackground(deps: StoredRoutesDeps, request: FastifyRequest): 
   const caller = await identifyUser(deps, request, 'list responses');
   const { limit: rawLimit, after: rawAfter } = request.query as Query;
   const { limit, after } = readItemQuery({ limit: rawLimit, after: rawAfter });
-  const listed = await responses.listBackground(caller.subject, { limit: limit + 1, after, nowMs: clock.epochMs() });
-  if (listed === undefined) throw createUnknownItemError('after');
-  return toList(listed.slice(0, limit).map(toSummary), listed.length > limit);
+  const query = { limit, maxBytes: maxListedBytes, after, nowMs: clock.epochMs() };
+  const page = await responses.listBackground(caller.subject, query);
+  if (page === undefined) throw createUnknownItemError('after');
+  return toList(page.responses.map(toSummary), page.hasMore);
 }
 
 async function find({ responses, clock }: StoredRoutesDeps, ref: ResponseRef): Promise<StoredResponse> {
@@ -138,6 +167,8 @@ export function createNotStoredError(kind: 'response' | 'conversation' | 'item',
   return new ParleyError('response_not_found', `You have no stored ${kind} with the ID ${JSON.stringify(id.slice(0, 100))}.`);
 }
 
+/** Maximum size of the responses that are read for a list of background responses. */
+const maxListedBytes = 8 * 1024 ** 2;
 /** Maximum number of characters of a user message in a list. */
 const maxDisplayedChars = 200;
 
