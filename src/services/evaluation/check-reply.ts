@@ -12,11 +12,13 @@ export type CheckedReply = Pick<CaseResult, 'answer' | 'toolRuns' | 'costUsd' | 
 export type PlainCheck = Exclude<EvaluationCheck, { readonly type: 'judged' }>;
 
 const maxDisplayedChars = 200;
+/** Maximum number of characters of the reason of a verdict. */
+export const maxReasonChars = 2000;
 
 /** Returns whether a check passes for a reply, with the reason. */
 export function checkReply(check: PlainCheck, reply: CheckedReply): Verdict {
   const failure = findFailure(check, reply);
-  return { check, passed: failure === undefined, reason: failure ?? passedReasons[check.type] };
+  return { check, passed: failure === undefined, reason: truncate(failure ?? passedReasons[check.type], maxReasonChars) };
 }
 
 const passedReasons: Readonly<Record<PlainCheck['type'], string>> = {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { truncate } from '#base/text/truncate.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
@@ -92,6 +93,7 @@ export class EvaluationRuns {
     if (outcome === 'busy')
       throw createOverloadedError(
         `You have ${maxRunsPerUser} evaluations in progress, which is the maximum. Wait for one to end, or cancel one.`,
+        { isClientCaused: true },
       );
   }
 
@@ -121,8 +123,8 @@ export class EvaluationRuns {
   }
 }
 
-function createOverloadedError(message: string): ParleyError {
-  return new ParleyError('overloaded', message, { retryAfterSeconds: 5 });
+function createOverloadedError(message: string, { isClientCaused = false } = {}): ParleyError {
+  return new ParleyError('overloaded', message, { retryAfterSeconds: 5, isClientCaused });
 }
 
 /** An evaluation to start. */
@@ -143,6 +145,9 @@ interface EvaluationRunDeps extends CaseDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
+/** Maximum number of characters of the results of an evaluation, which are read together. Later results are stored in brief. */
+const maxResultChars = 32 * 1024 ** 2;
+const maxBriefChars = 500;
 const retryMs = 1000;
 /** Number of attempts to store the end if the node stops. Another node, or the next start of this one, can end the run. */
 const maxTriesOnStop = 2;
@@ -161,6 +166,8 @@ export class EvaluationRun {
   /** Digests of the reproducible parts of each result. */
   readonly #digests: string[] = [];
   #costUsd: number | undefined = 0;
+  /** Characters of the results so far. */
+  #chars = 0;
   /** Reason for a premature end. Undefined if this node must not store it. */
   #failure: string | undefined;
   #isNodeStopping = false;
@@ -223,7 +230,9 @@ export class EvaluationRun {
 
   async #store(result: CaseResult): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    if (!(await this.#deps.store.addResult(this.#id, this.#deps.node, result))) return this.drop();
+    this.#chars += JSON.stringify(result).length;
+    const stored = this.#chars <= maxResultChars ? result : toBriefResult(result);
+    if (!(await this.#deps.store.addResult(this.#id, this.#deps.node, stored))) return this.drop();
     this.#digests[result.nth] = toDigest(result);
     const { costUsd } = result;
     this.#costUsd = costUsd === undefined || this.#costUsd === undefined ? undefined : this.#costUsd + costUsd;
@@ -245,6 +254,17 @@ export class EvaluationRun {
       }
     }
   }
+}
+
+/** Returns the result without the parts whose size the application determines. */
+function toBriefResult({ answer, verdicts, ...result }: CaseResult): CaseResult {
+  return {
+    ...result,
+    answer: truncate(answer, maxBriefChars),
+    verdicts: verdicts.map(({ reason, ...verdict }) => ({ ...verdict, reason: truncate(reason, maxBriefChars) })),
+    toolRuns: [],
+    trace: [],
+  };
 }
 
 /** Excludes times and the reasons of judges. */

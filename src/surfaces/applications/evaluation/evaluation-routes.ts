@@ -9,6 +9,7 @@ import { type ComparedCase, compareResults } from '#domain/evaluation/compare-re
 import type { CaseResult, Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-runs.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
+import { LargeReplies } from '../../http/replies/send-json.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { findApplication, getQuery, identifyBuilder, identifyOwner, versionNotFound } from '../application-access.ts';
 import { type EvaluationDeps, ownsApplication, rejectLargeCases } from './case-routes.ts';
@@ -23,8 +24,13 @@ export function evaluationRoutes(app: FastifyInstance, deps: EvaluationDeps): vo
   const evaluationPath = '/v1/evaluations/:evaluation';
   serveEarly(app, { method: 'GET', url: `${base}*` }, (request) => list(deps, request));
   serveEarly(app, { method: 'POST', url: `${base}*` }, (request, reply) => start(deps, request, reply));
-  serveEarly(app, { method: 'GET', url: evaluationPath }, (request) => show(deps, request));
-  serveEarly(app, { method: 'GET', url: `${evaluationPath}/comparison` }, (request) => compare(deps, request));
+  const replies = new LargeReplies();
+  const send = async (request: FastifyRequest, reply: FastifyReply, read: typeof show): Promise<FastifyReply> => {
+    const { evaluation, subject } = await findOwn(deps, request);
+    return replies.send(subject, reply, () => read(deps, request, evaluation));
+  };
+  app.get(evaluationPath, (request, reply) => send(request, reply, show));
+  app.get(`${evaluationPath}/comparison`, (request, reply) => send(request, reply, compare));
   serveEarly(app, { method: 'POST', url: `${evaluationPath}/cancel` }, (request) => cancel(deps, request));
 }
 
@@ -77,16 +83,14 @@ async function readRequest(deps: EvaluationDeps, { raw }: FastifyRequest): Promi
   return parseEvaluationRequest(parseBody(bytes));
 }
 
-async function show(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
-  const evaluation = await findOwn(deps, request);
+async function show(deps: EvaluationDeps, request: FastifyRequest, evaluation: Evaluation): Promise<object> {
   const summary = toEvaluationItem(evaluation);
   if (getQuery(request).get('results') === 'false') return summary;
   const results = await deps.results.listResults(evaluation.id);
   return { ...summary, results: results.map((result) => ({ ...result, costUsd: result.costUsd ?? null })) };
 }
 
-async function compare(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
-  const after = await findOwn(deps, request);
+async function compare(deps: EvaluationDeps, request: FastifyRequest, after: Evaluation): Promise<object> {
   const comparedId = getQuery(request).get('with');
   if (comparedId === null) throw createRequestError('with', 'is required. Set it to the ID of an evaluation to compare with');
   const before = await deps.results.find(comparedId);
@@ -96,7 +100,7 @@ async function compare(deps: EvaluationDeps, request: FastifyRequest): Promise<u
 }
 
 async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
-  const evaluation = await findOwn(deps, request);
+  const { evaluation } = await findOwn(deps, request);
   await deps.evaluations.cancel(evaluation.id);
   const canceled = await deps.results.find(evaluation.id);
   if (canceled === undefined) throw evaluationNotFound();
@@ -104,11 +108,14 @@ async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<un
 }
 
 /** Throws `evaluation_not_found` also for an evaluation of another user, so that the error does not reveal that it exists. */
-async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<Evaluation> {
+async function findOwn(
+  deps: EvaluationDeps,
+  request: FastifyRequest,
+): Promise<{ readonly evaluation: Evaluation; readonly subject: string }> {
   const caller = await identifyBuilder(deps, request);
   const evaluation = await deps.results.find((request.params as { evaluation: string }).evaluation);
   if (evaluation === undefined || !ownsApplication(caller, evaluation.application)) throw evaluationNotFound();
-  return evaluation;
+  return { evaluation, subject: caller.subject };
 }
 
 function evaluationNotFound(): ParleyError {
