@@ -85,6 +85,15 @@ describe('reading an archive', () => {
     expect(await getReadError(load(makeZip({ 'ppt/presentation.xml': '<p:presentation/>' }), 'a.pptx'))).toContain('It is empty');
   });
 
+  it('returns a short error if the path of a missing slide has megabytes', async () => {
+    const presentation = '<p:presentation xmlns:p="p" xmlns:r="r"><p:sldId r:id="a"/></p:presentation>';
+    const relations = `<Relationships><Relationship Id="a" Target="${'slides/'.repeat(megabyte / 2)}"/></Relationships>`;
+    const zip = makeZip({ 'ppt/presentation.xml': presentation, 'ppt/_rels/presentation.xml.rels': relations });
+    const message = await getReadError(load(zip, 'a.pptx'));
+    expect(message).toMatch(/^The file is damaged: it has no ppt\/slides/);
+    expect(message.length).toBeLessThan(400);
+  });
+
   it('fails if its central directory has invalid offsets', async () => {
     const zip = rawZip([{ name: 'word/document.xml', packed: deflateRawSync(Buffer.from('<a/>')), claimed: 4 }]);
     for (const offset of [zip.length - 6, zip.length - 22 - 46 - 17 + 42]) {

@@ -2,6 +2,7 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { isJsonObject, type JsonObject, parsePointer, toCanonicalText } from '#base/json/json.ts';
 import { getCpuMs, PatternError, type PatternRun, withPatterns } from '#base/text/patterns.ts';
+import { truncate } from '#base/text/truncate.ts';
 
 const maxSchemaChars = 16 * 1024;
 const maxValueChars = 256 * 1024;
@@ -14,6 +15,9 @@ export const unusableSchema = 'the schema cannot be used';
 /** Result for a check that takes too long. */
 export const slowSchema = 'the check against the schema takes too long';
 const maxDepth = 16;
+/** Maximum number of errors in a message. */
+const maxErrors = 20;
+const maxErrorChars = 4_000;
 /** Maximum number of schemas, listed values, and characters of references that related calls of `acceptsNull` visit. */
 const maxNullSteps = 100_000;
 
@@ -52,7 +56,9 @@ function validate(value: object, schema: object, name: string, patterns: Pattern
   const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, code: { regExp: toRegExp(patterns) } });
   addFormats.default(ajv);
   addLinearKeywords(ajv);
-  return ajv.validate(schema, value) ? undefined : ajv.errorsText(ajv.errors, { dataVar: name });
+  if (ajv.validate(schema, value)) return undefined;
+  // Each alternative of a schema has its own error, so there can be hundreds of thousands.
+  return truncate(ajv.errorsText(ajv.errors?.slice(0, maxErrors), { dataVar: name }), maxErrorChars);
 }
 
 /**
@@ -90,7 +96,7 @@ function toRegExp({ compile, isFound }: PatternRun) {
 
 /** Remaining steps for related calls of `acceptsNull`. */
 export class NullSteps {
-  left = maxNullSteps;
+  remaining = maxNullSteps;
 }
 
 /**
@@ -100,9 +106,9 @@ export class NullSteps {
 export function acceptsNull(schema: unknown, root: JsonObject, steps = new NullSteps(), depth = 0): boolean {
   if (!isJsonObject(schema)) return schema !== false;
   const { type, nullable, enum: values, const: constant, $ref, not } = schema;
-  // The same schema can be referenced from many places, so the number of visits can double with each level.
-  steps.left -= 1 + getLength(type) + getLength(values) + getLength($ref);
-  if (depth > maxDepth || steps.left < 0) return false;
+  // Many places can reference one schema, so the number of visits can double with each level.
+  steps.remaining -= 1 + getLength(type) + getLength(values) + getLength($ref);
+  if (depth > maxDepth || steps.remaining < 0) return false;
   const inner = (node: unknown): boolean => acceptsNull(node, root, steps, depth + 1);
   const { anyOf, oneOf, allOf } = schema;
   if (type !== undefined && nullable !== true && !(Array.isArray(type) ? type : [type]).includes('null')) return false;

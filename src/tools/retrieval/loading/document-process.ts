@@ -1,11 +1,13 @@
 import { type SendPart, serveIsolated } from '#base/isolation/isolated-process.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
+import { truncate } from '#base/text/truncate.ts';
 import { chunkBlocks } from './chunk-blocks.ts';
 import { loadBytes } from './load-bytes.ts';
 import type { LoadingOutcome, LoadingTask } from './load-document.ts';
 import { DocumentError } from './loader.ts';
 
 const passagesPerBatch = 500;
+const maxFailureChars = 300;
 
 /** Runs in a separate process for each document. Receives the bytes, and sends the passages. */
 async function readDocument(
@@ -22,7 +24,8 @@ async function readDocument(
     for (const batch of splitIntoBatches(passages.slice(0, maxPassages), passagesPerBatch)) await sendPart(batch);
     return { title: title.slice(0, 300), format, note: notes === '' ? undefined : notes };
   } catch (error) {
-    if (error instanceof DocumentError) return { failure: error.message };
+    // A message can contain a path in the document.
+    if (error instanceof DocumentError) return { failure: truncate(error.message, maxFailureChars) };
     throw error;
   }
 }
