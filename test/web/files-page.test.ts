@@ -143,7 +143,7 @@ describe('the files page', () => {
     await page.getByRole('dialog').getByText('This folder already contains “plan.txt”.').waitFor();
     await page.getByText('new one.txt').first().waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.locator('.storing').waitFor({ state: 'detached' });
+    await page.locator('.file-uploads').waitFor({ state: 'detached' });
     expect(await readContent('trips/oslo/plan.txt')).toBe('The content of trips/oslo/plan.txt');
     expect(await readContent('trips/oslo/new%20one.txt')).toBe('new');
     await input.setInputFiles(createFile('plan.txt', 'another plan'));
@@ -184,11 +184,11 @@ describe('the files page', () => {
     );
     await input.setInputFiles(createFile('slow.txt', 'slow'));
     await page.getByRole('button', { name: 'Stop uploading slow.txt' }).click();
-    await page.locator('.storing').waitFor({ state: 'detached' });
+    await page.locator('.file-uploads').waitFor({ state: 'detached' });
     await input.setInputFiles(createFile('large.txt', 'large'));
     await page.getByText('large.txt could not be uploaded: The bucket is full.').waitFor();
     await page.getByRole('button', { name: 'Remove large.txt from this list' }).click();
-    await page.locator('.storing').waitFor({ state: 'detached' });
+    await page.locator('.file-uploads').waitFor({ state: 'detached' });
     expect(await readNames(page)).toEqual(['notes.txt', 'trips']);
   });
 

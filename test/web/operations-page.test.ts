@@ -127,7 +127,7 @@ describe('the operations page', () => {
     const { page } = await open();
     const section = page.getByRole('region', { name: 'Configuration' });
     await section.getByText(/^The change of .* was rejected/).waitFor();
-    expect(await section.locator('.faults li').allInnerTexts()).toEqual([
+    expect(await section.locator('.configuration-issues li').allInnerTexts()).toEqual([
       expect.stringMatching(
         /^models\.one\.upstreams\[0\]\.wieght\s+is not known; did you mean weight\?\s+\/etc\/parley\/parley\.yaml$/,
       ),
@@ -142,7 +142,7 @@ describe('the operations page', () => {
     await page.getByText('All is well').waitFor();
     await page.getByText('No configuration file is set.').waitFor();
     await page.getByText('No connections are configured.').waitFor();
-    expect(await page.locator('.faults').count()).toBe(0);
+    expect(await page.locator('.configuration-issues').count()).toBe(0);
     nodeReport = { ...report, hindrances: [{ code: 'stopping', message: 'The node is stopping.' }] };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByText('Not accepting requests').waitFor();
@@ -200,7 +200,7 @@ describe('the operations page', () => {
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Configuration');
   });
 
-  it('marks an upstream as bad if it rejected the key, and as doubtful if it exceeded its rate limit', async () => {
+  it('marks an upstream as bad if it rejected the key, and with a warning if it exceeded its rate limit', async () => {
     const [one] = degradedReport.upstreams;
     const createRejecting = (id: string, refusedStatus: number | null) =>
       ({ ...one, id, deployment: id, refusedStatus }) as never;
@@ -214,7 +214,7 @@ describe('the operations page', () => {
     const rows = page.getByRole('region', { name: 'Connections' }).locator('tbody tr');
     expect(
       await rows.locator('.verdict').evaluateAll((all) => all.map((each) => (each as unknown as ClassElement).className)),
-    ).toEqual(['verdict bad', 'verdict doubtful', 'verdict good']);
+    ).toEqual(['verdict bad', 'verdict warning', 'verdict good']);
     expect(await rows.first().innerText()).toMatch(/rejected our key \(401\)\s+Its key is not accepted\. /);
     expect(await rows.nth(1).innerText()).toMatch(/exceeded its rate limit/);
   });

@@ -95,7 +95,7 @@ describe('a user without an administrator role', () => {
       '1 of 4 used, 3 left',
     );
     const bar = page.locator('.limit', { hasText: 'requests a day' });
-    expect(await bar.locator('.limit-left').textContent()).toBe('3 left · 1 of 4 used');
+    expect(await bar.locator('.limit-remaining').textContent()).toBe('3 left · 1 of 4 used');
     expect(await bar.locator('time').textContent()).toMatch(/^resets in \d+ (hour|minute|second)s?$/);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });

@@ -40,7 +40,7 @@ export function MessageSection() {
         <p className="note">A note in small type.</p>
         <p className="operator-notice">What the operator has to say.</p>
         <span className="verdict good">Good</span>
-        <span className="verdict doubtful">Doubtful</span>
+        <span className="verdict warning">Warning</span>
         <span className="verdict bad">Bad</span>
       </Sample>
       <Sample name="Waiting and thinking">

@@ -66,10 +66,10 @@ function Section({ kinds, section, id }: SectionProps) {
   return section === 'keys' ? <KeysSection kind={kind} /> : <EntryList key={section} kind={kind} />;
 }
 
-/** Kinds whose entries other actions create. */
+/** Kinds without a link. Other actions create their entries. */
 const managedKinds: ReadonlySet<string> = new Set(['limit-resets']);
 
-/** Links to the sections. A kind that the service adds appears automatically. */
+/** Links to the sections, which include all kinds that the service lists. */
 function SectionLinks({ kinds, section }: { readonly kinds: readonly Kind[]; readonly section: string | undefined }) {
   const strings = useAdminStrings();
   const toLink = (target: string | undefined): Route => ({
@@ -109,7 +109,7 @@ function StartSection() {
   const [modelCount, keyCount, roleCount] = [models, keys, roles].map(({ entries }) => entries?.length ?? 0);
   const steps = [
     { section: 'models', text: strings.firstModel, hint: strings.firstModelHint, count: modelCount },
-    // The key of the administrator is the first one.
+    // The key of the administrator does not count.
     { section: 'keys', text: strings.firstKey, hint: strings.firstKeyHint, count: Math.max(0, (keyCount ?? 0) - 1) },
     { section: 'limits', text: strings.firstLimits, hint: strings.firstLimitsHint, count: roleCount },
   ];

@@ -24,7 +24,7 @@ function listProperties(schema: JsonObject): readonly Property[] {
 }
 
 describe('toFormSchema', () => {
-  it('shows common fields first, and folds advanced ones', () => {
+  it('shows common fields first, and folds all other fields', () => {
     const properties = listProperties(getFormSchema('models'));
     const visible = properties.filter(({ schema }) => schema[formKeywords.collapsed] !== true).map(({ name }) => name);
     expect(visible).toEqual(['displayName', 'upstreams', 'description', 'type', 'userRoles', 'pricing']);
@@ -36,26 +36,26 @@ describe('toFormSchema', () => {
     expect(toShape(fields[2]?.schema ?? {})).toEqual({ kind: 'text', isSecret: true });
   });
 
-  const known = ['models', 'applications', 'addons', 'prompts', 'roles', 'keys', 'identity-providers'] as const;
-  it.each(known)('draws the fields of %s in plain words', (kind) => {
-    const found: string[] = [];
+  const labeledKinds = ['models', 'applications', 'addons', 'prompts', 'roles', 'keys', 'identity-providers'] as const;
+  it.each(labeledKinds)('has a label for each field of %s', (kind) => {
+    const unlabeled: string[] = [];
     const visit = (schema: JsonObject, path: string): void => {
       for (const { name, schema: property } of listProperties(schema)) {
-        const isTranslated = Object.values(fieldsEnglish.labels).includes(String(property.title));
-        if (!isTranslated) found.push(`${path}.${name}`);
+        const isLabeled = Object.values(fieldsEnglish.labels).includes(String(property.title));
+        if (!isLabeled) unlabeled.push(`${path}.${name}`);
         visit(property, `${path}.${name}`);
       }
     };
     visit(getFormSchema(kind), kind);
-    expect(found).toEqual([]);
+    expect(unlabeled).toEqual([]);
   });
 
-  it('never shows the secret of a key', () => {
+  it('omits the secret of a key', () => {
     const names = listProperties(getFormSchema('keys')).map(({ name }) => name);
     expect(names).not.toEqual(expect.arrayContaining(['sha256', 'key', 'previous']));
   });
 
-  it('describes fields that the page does not know by the schema', () => {
+  it('uses the name and the description in the schema for unknown fields', () => {
     const schema = {
       type: 'object',
       additionalProperties: false,
@@ -77,7 +77,7 @@ describe('toPathLabel', () => {
     ['models["a b"].displayName', { ...model, id: 'a b' }, 'Name'],
     ['roles.staff.limits["gpt 5"].day', { kind: 'roles', id: 'staff', section: 'roles' }, 'Limits › gpt 5 › Tokens a day'],
     ['models.gpt', model, ''],
-  ])('describes %s', (path, entry, label) => {
+  ])('returns the label of %s', (path, entry, label) => {
     expect(toPathLabel(path, entry, fieldsEnglish)).toBe(label);
   });
 });
@@ -85,7 +85,7 @@ describe('toPathLabel', () => {
 describe('mergeChanges', () => {
   const base = { displayName: 'A', description: 'B', pricing: { prompt: 1 }, upstreams: [{ protocol: 'demo' }] };
 
-  it('keeps the input, and adds concurrent changes', () => {
+  it('keeps the input of the user, and adds concurrent changes', () => {
     const input = { ...base, displayName: 'Mine', pricing: { prompt: 2 } };
     const stored = { ...base, description: 'Theirs', pricing: { prompt: 3, completion: 4 } };
     const { theirs, merged } = mergeChanges(base, input, stored);
@@ -97,7 +97,7 @@ describe('mergeChanges', () => {
     ]);
   });
 
-  it('keeps removed values removed', () => {
+  it('does not restore values that the user removed', () => {
     const { description: _, ...input } = base;
     expect(mergeChanges(base, input, { ...base, displayName: 'Theirs' }).merged).toEqual({ ...input, displayName: 'Theirs' });
   });
@@ -106,7 +106,7 @@ describe('mergeChanges', () => {
 describe('toEntryErrors', () => {
   const details = { status: 400, code: 'invalid_request', message: 'x must be a number.' };
 
-  it('assigns the errors to the fields of the entry', () => {
+  it('assigns errors to the fields of the entry', () => {
     const errors = [
       { path: 'models["my model"].upstreams[0].weight', message: 'must be at least 0' },
       { path: 'models["my model"].upstreams[0].weight', message: 'must be a number' },
@@ -117,12 +117,12 @@ describe('toEntryErrors', () => {
     expect(general).toEqual(['applications.x: Refers to it.']);
   });
 
-  it('uses the field of a single error', () => {
+  it('assigns a single error to the field in param', () => {
     expect([...toEntryErrors({ ...details, param: 'x' }, 'keys', '').byField]).toEqual([['x', 'Must be a number.']]);
   });
 });
 
-describe('limits', () => {
+describe('findLimit', () => {
   const roles = new Map([
     ['default', readLimits({ limits: { '*': { day: 100 }, big: { day: 5 } } })],
     ['staff', readLimits({ limits: { gpt: { minute: 7 } } })],
@@ -130,14 +130,16 @@ describe('limits', () => {
   ]);
   const find = (role: string, deployment: string) => findLimit(roles, { role, deployment, window: 'day' });
 
-  it('come from the first entry that applies', () => {
+  it('returns the limit of the first entry that applies', () => {
     expect(find('default', 'gpt')).toEqual({ value: 100, isOwn: false });
     expect(find('staff', 'gpt')).toEqual({ value: undefined, isOwn: true });
     expect(find('staff', 'big')).toEqual({ value: 5, isOwn: false });
     expect(find('open', 'big')).toEqual({ value: undefined, isOwn: false });
   });
+});
 
-  it('keep the other windows of the entry that they replace', () => {
+describe('withLimits', () => {
+  it('keeps the other windows of the entry that a new one replaces', () => {
     const inherited = (deployment: string) => findInherited(new Map([['a', { '*': { day: 1, minute: 2 } }]]), 'a', deployment);
     const change = (text: string) => withLimits({ limits: {} }, [{ deployment: 'gpt', window: 'day', text }], inherited);
     expect(change('1,000')).toEqual({ limits: { gpt: { day: 1000, minute: 2 } } });
@@ -145,7 +147,9 @@ describe('limits', () => {
     const last = withLimits({ limits: { gpt: { day: 3 } } }, [{ deployment: 'gpt', window: 'day', text: '' }], inherited);
     expect(last).toEqual({ limits: {} });
   });
+});
 
+describe('parseLimit', () => {
   it.each([
     ['12', 12],
     ['1.000.000', 1_000_000],
@@ -154,7 +158,7 @@ describe('limits', () => {
     ['1.5', null],
     ['-1', null],
     ['many', null],
-  ])('read %j', (text, value) => {
+  ])('parses %j', (text, value) => {
     expect(parseLimit(text)).toBe(value);
   });
 });

@@ -38,7 +38,7 @@ export function ChangesSection({ kinds }: { readonly kinds: readonly Kind[] }) {
   );
 }
 
-/** Number of entries of a change that are drawn at first. */
+/** Number of entries of a change that are visible at first. */
 const maxWrites = 10;
 
 interface ChangeItemProps {

@@ -31,7 +31,7 @@ export interface Entry {
   readonly expiresAtMs: number | undefined;
 }
 
-/** A value that a change sets. Absent values are undefined. */
+/** A changed value. `before` is undefined if the value was added, and `after` if it was removed. */
 interface Difference {
   readonly path: string;
   readonly before: unknown;
@@ -52,12 +52,12 @@ export interface Change {
   readonly atMs: number;
   readonly user: string;
   readonly action: string;
-  /** The first writes in a list, and all writes otherwise. */
+  /** All writes of a single change, or the first ones of a change in a list. */
   readonly writes: readonly Write[];
   readonly writeCount: number;
 }
 
-/** An alert of the configuration. Absent times are undefined. */
+/** An alert of the configuration. A time is undefined if nothing was sent, failed, or is planned. */
 export interface ConfiguredAlert {
   /** Path in the configuration. */
   readonly path: string;
@@ -88,7 +88,7 @@ export interface CreatedKey {
 }
 
 const pageSize = 500;
-/** Maximum number of entries that the page loads of one kind. */
+/** Maximum number of entries of one kind that the page loads. */
 const maxEntries = 10_000;
 const metadataFields = ['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt'];
 
@@ -138,7 +138,7 @@ export async function readEntry(service: Service, kind: string, id: string, sign
   return toEntry(toObject(await service.json(toPath(kind, id), signal && { signal })));
 }
 
-/** Stores an entry if it is still the one with this ETag. Without an ETag, the entry must not exist. */
+/** Stores an entry if the stored one still has this ETag. Without an ETag, the entry must not exist. */
 export async function saveEntry(
   service: Service,
   kind: string,
@@ -220,7 +220,7 @@ export async function findLastAuthor(service: Service, kind: string, id: string)
   return '';
 }
 
-/** Error messages of an entry, by path of the field, and messages that belong to no field. */
+/** Error messages of an entry: by the path of the field, and those without a field. */
 export interface EntryErrors {
   readonly byField: ReadonlyMap<string, string>;
   readonly general: readonly string[];

@@ -24,7 +24,7 @@ interface EntryActionsProps {
   readonly stored: Entry;
 }
 
-/** Actions on a stored entry: testing it, copying it from its file, and deleting it, and the actions of a key. */
+/** Actions on a stored entry: test, copy from the configuration file, delete, and the actions of a key. */
 export function EntryActions({ kind, draft, stored }: EntryActionsProps) {
   const { isAdmin } = usePage();
   const canTest = kind.kind === 'models' || kind.kind === 'applications';
@@ -42,7 +42,7 @@ export function EntryActions({ kind, draft, stored }: EntryActionsProps) {
   );
 }
 
-/** Explains that a configuration file defines the entry, and offers to copy it, so that it can be changed here. */
+/** A note that a configuration file defines the entry, with a button that copies it to the database. */
 function FileNote({ kind, stored }: Pick<EntryActionsProps, 'kind' | 'stored'>) {
   const strings = useAdminStrings();
   const { service, isAdmin } = usePage();
@@ -58,7 +58,7 @@ function FileNote({ kind, stored }: Pick<EntryActionsProps, 'kind' | 'stored'>) 
   );
 }
 
-/** Deletes an entry after a confirmation. If other entries refer to it, lists them and asks again. */
+/** A button that deletes an entry after a confirmation. If other entries refer to it, it lists them and asks again. */
 function DeleteButton({ kind, id }: { readonly kind: Kind; readonly id: string }) {
   const strings = useAdminStrings();
   const { service, go, announce, refresh } = usePage();
@@ -94,7 +94,7 @@ function DeleteButton({ kind, id }: { readonly kind: Kind; readonly id: string }
   );
 }
 
-/** Choices for the overlap of a rotation, in seconds. */
+/** Choices for the time in seconds in which a replaced secret still works. */
 const overlaps = [0, 3600, 86_400, 7 * 86_400] as const;
 
 /** Data of a key, and the actions that rotate, block, and unblock it. */
@@ -164,7 +164,7 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
   );
 }
 
-/** Edits a field of a new key. The field of the team warns that the key shares data with existing keys of the team. */
+/** An editor for a field of a new key. Warns if the team already has a key, because all keys of a team share data. */
 export function NewKeyEditor(props: EditorProps) {
   return (
     <>
@@ -186,7 +186,7 @@ function TeamWarning({ team }: { readonly team: unknown }) {
   );
 }
 
-/** Shows a new key once. A click outside does not close it. */
+/** Shows a new key once. A click outside does not close the dialog. */
 export function SecretDialog({ createdKey, onClose }: { readonly createdKey: CreatedKey; readonly onClose: () => void }) {
   const strings = useAdminStrings();
   const { dialog, closeDialog } = useModalDialog(onClose);

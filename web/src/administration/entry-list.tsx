@@ -15,7 +15,7 @@ import { toReadableName } from './form-schema.ts';
 import { ModelTest } from './model-test.tsx';
 import { useEntries } from './use-entries.ts';
 
-/** Number of rows that are drawn at a time. */
+/** Number of rows that the table shows at first, and adds with each “Show more”. */
 export const rowsAtATime = 50;
 
 /** All entries of a kind, with a search. */
@@ -71,7 +71,7 @@ interface EntryTableProps {
   readonly empty: string;
 }
 
-/** A table of entries. Only the first rows are drawn, and the search covers all. */
+/** A table of entries. It renders only the first rows, but its search includes all. */
 export function EntryTable({ label, entries, columns, empty }: EntryTableProps) {
   const strings = useAdminStrings();
   const { language } = useLanguage();
@@ -129,7 +129,7 @@ function toSearchText({ id, value, user, prefix }: Entry): string {
     .toLowerCase();
 }
 
-/** The ID of an entry as a link, with its name. */
+/** A link to an entry, with its name and ID. */
 export function EntryLink({ kind, entry: { id, value } }: { readonly kind: string; readonly entry: Entry }) {
   const name = [value.displayName, value.name].find(
     (text): text is string => typeof text === 'string' && text !== '' && text !== id,
@@ -174,7 +174,7 @@ function listProtocols({ upstreams, protocol }: Entry['value'], names: Readonly<
   return [...new Set(used)].map((name) => (Object.hasOwn(names, name) ? names[name] : name)).join(', ');
 }
 
-/** The most useful settings of an entry in one line: its description, or the names of its settings. */
+/** The description or address of an entry, or the names of its settings. */
 function Summary({ kind, value }: { readonly kind: string; readonly value: Entry['value'] }) {
   const { labels } = useFieldStrings();
   const { description, endpoint, url, issuer } = value;
@@ -183,7 +183,7 @@ function Summary({ kind, value }: { readonly kind: string; readonly value: Entry
   return <span className="entry-summary">{text ?? Object.keys(value).map(toLabel).join(', ')}</span>;
 }
 
-/** Returns the worst severity of the upstreams of each model, as reported by the node that answers. */
+/** Returns the worst severity of the upstreams of each model, as reported by the node that responds. */
 function useHealth(isEnabled: boolean): ReadonlyMap<string, Severity> | undefined {
   const { service } = usePage();
   const load = useCallback(
@@ -193,7 +193,7 @@ function useHealth(isEnabled: boolean): ReadonlyMap<string, Severity> | undefine
   return useLoaded(load).value;
 }
 
-const severities: readonly Severity[] = ['good', 'doubtful', 'bad'];
+const severities: readonly Severity[] = ['good', 'warning', 'bad'];
 
 function findWorst(upstreams: readonly Upstream[]): ReadonlyMap<string, Severity> {
   const worst = new Map<string, Severity>();

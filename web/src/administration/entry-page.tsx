@@ -38,7 +38,7 @@ export function EntryPage({ kind, id }: EntryPageProps) {
   const [isInvalid, setIsInvalid] = useState(false);
   const canChange = isAdmin && stored?.source !== 'file' && (id === '' || stored !== undefined);
   const leaveQuestion = useLeaveQuestion(canChange && isDirty && !isSaving, strings.leaveQuestion, strings.discard);
-  // The effect runs after that of the question, which would otherwise hold the user.
+  // This effect must follow that of `useLeaveQuestion`, which unblocks the navigation after saving.
   const savedId = id === '' && createdKey === undefined ? stored?.id : undefined;
   useEffect(() => {
     if (savedId !== undefined) go({ at: 'administration', section: kind.kind, id: savedId });
@@ -74,11 +74,11 @@ export function EntryPage({ kind, id }: EntryPageProps) {
         <form className="entry-form" noValidate onSubmit={submit}>
           {id === '' && kind.kind !== 'keys' && <IdField {...{ kind, newId, setNewId }} />}
           <EntryFields key={draft.version} {...{ kind, draft, canChange, onInvalid: setIsInvalid }} />
-          <Problems draft={draft} />
+          <ErrorSummary draft={draft} />
           {canChange && (
             <div className="entry-bar">
               <span className="soft small">{isDirty ? strings.unsaved : id !== '' && strings.allSaved}</span>
-              {/* Not `disabled`, because saving would then lose the focus. */}
+              {/* A `disabled` button would lose the focus while the entry is saved. */}
               <button type="submit" className="button primary" aria-disabled={isSaving || isInvalid || !isDirty}>
                 {isSaving ? strings.saving : strings.save}
               </button>
@@ -126,8 +126,8 @@ function IdField({ kind, newId, setNewId }: IdFieldProps) {
   );
 }
 
-/** Errors that belong to no field. */
-function Problems({ draft: { error, errors } }: { readonly draft: EntryDraft }) {
+/** The number of errors, and the errors that belong to no field. */
+function ErrorSummary({ draft: { error, errors } }: { readonly draft: EntryDraft }) {
   const strings = useAdminStrings();
   return (
     <>
@@ -161,7 +161,7 @@ function EntryFields({ kind, draft, canChange, onInvalid }: EntryFieldsProps) {
   const latest = useRef(value);
   latest.current = value;
   const shape = toShape(schema);
-  // `roles` replaces `role`, so only keys that still have it show it.
+  // `role` is deprecated, so the form shows it only if the key has it.
   const isVisible = (name: string): boolean => kind.kind !== 'keys' || name !== 'role' || value.role !== undefined;
   const form: BuilderForm = {
     id: formId,
@@ -263,7 +263,7 @@ interface ConflictNoteProps {
   readonly conflict: Conflict;
 }
 
-/** Shows the concurrent changes of another administrator. The user's input stays until the user decides. */
+/** Shows the concurrent changes of another administrator. The user chooses whether to merge them or to discard the input. */
 function ConflictNote({ kind, draft, conflict: { author, theirs, merged, stored } }: ConflictNoteProps) {
   const strings = useAdminStrings();
   const fieldStrings = useFieldStrings();

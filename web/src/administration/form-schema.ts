@@ -26,7 +26,7 @@ const managedFields: Readonly<Record<string, readonly string[]>> = { keys: ['key
 const deploymentFields = ['deployments', 'dependencies'];
 const roleFields = ['roles', 'userRoles'];
 
-/** Kind of the entry, texts, and the IDs that the form suggests. */
+/** Context of a form: the kind of the entry, texts, and the IDs that the form suggests. */
 export interface FormContext {
   readonly kind: string;
   readonly strings: FieldStrings;
@@ -52,7 +52,7 @@ function describeNode(node: JsonObject, path: readonly string[], context: FormCo
   }
   if (isJsonObject(node.properties)) {
     result.properties = describeProperties(node.properties, path, context);
-    // The form keeps further keys of such an object, and the editor of the complete entry shows them.
+    // The form shows only known keys. The value keeps other keys, and the JSON view shows them.
     if (node.additionalProperties === undefined) result.additionalProperties = false;
   }
   const labels = context.strings.options[name];
@@ -101,7 +101,7 @@ function withSuggestions(schema: JsonObject, values: readonly string[]): JsonObj
   return { ...schema, [formKeywords.suggestions]: values };
 }
 
-/** Returns the text of the longest matching end of a path. */
+/** Returns the text for the longest suffix of a path that has one. */
 function findText(texts: Readonly<Record<string, string>>, path: readonly string[]): string | undefined {
   for (let start = 0; start < path.length; start += 1) {
     const key = path.slice(start).join('.');
@@ -113,7 +113,7 @@ function findText(texts: Readonly<Record<string, string>>, path: readonly string
 // Pattern bound: one path of a setting in the user's own tab.
 const pathPart = /\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/g;
 
-/** Returns the label of a path in the configuration. The section and the ID, such as `models.gpt`, are not part of the label. */
+/** Returns the label of a path in the configuration. It omits the section and the ID, such as `models.gpt`. */
 export function toPathLabel(
   path: string,
   { kind, id, section }: { kind: string; id: string; section: string },

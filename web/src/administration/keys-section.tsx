@@ -151,7 +151,7 @@ function UserKeys({ keys, isLoading, reload }: KeyListProps & { readonly reload:
 
 interface BlockedUsersProps {
   readonly blockedUsers: readonly BlockedUser[];
-  /** Undefined if the user may not. */
+  /** Undefined if the user cannot unblock users. */
   readonly unblock: ((user: string) => void) | undefined;
 }
 

@@ -185,7 +185,7 @@ interface LimitCellProps extends Omit<LimitsTableProps, 'roles' | 'rows'> {
   readonly deployment: string;
 }
 
-/** The limit of a role for a deployment. Only an own limit is a value. An inherited one is a placeholder. */
+/** A cell with the limit of a role for a deployment. An inherited limit is the placeholder. */
 function LimitCell({ role, deployment, names, limitsByRole, window, changes, change, canChange }: LimitCellProps) {
   const strings = useAdminStrings();
   const { language } = useLanguage();
@@ -212,7 +212,7 @@ function isSameCell(cell: Omit<CellChange, 'text'>, candidate: Omit<CellChange, 
   return cell.role === candidate.role && cell.deployment === candidate.deployment && cell.window === candidate.window;
 }
 
-/** Lists `*` and the deployments, including those that only a role names. */
+/** Lists `*`, and the deployments that match the search. They include deployments that only a role names. */
 function listRows(
   names: ReadonlyMap<string, string>,
   limits: ReadonlyMap<string, RoleLimits>,
@@ -230,7 +230,7 @@ interface CellsToSave {
   readonly getInherited: Parameters<typeof withLimits>[2];
 }
 
-/** Stores the changed cells of a role in its latest version, so that concurrent changes to the remaining cells stay. */
+/** Stores the changed cells of a role in its latest version, to keep concurrent changes to other cells. */
 async function saveCells({ service, role, cells, getInherited }: CellsToSave): Promise<void> {
   const latest = await readEntry(service, 'roles', role);
   await saveEntry(service, 'roles', { id: role, etag: latest.etag, value: withLimits(latest.value, cells, getInherited) });

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 
-/** Windows of the limits of a role, in the order of the page. */
+/** Windows of limits, in the order of the select element. */
 export const limitWindows = [
   'day',
   'minute',
@@ -13,23 +13,22 @@ export const limitWindows = [
 ] as const;
 export type LimitWindow = (typeof limitWindows)[number];
 
-/** Name of the entry that applies to all deployments without their own. */
+/** Name of the entry for all deployments that have no entry. */
 export const otherDeployments = '*';
 
-/** Limits of a role by deployment and window. */
+/** Limits of a role: for each deployment, an object with the limit of each window. */
 export type RoleLimits = Readonly<Record<string, JsonObject>>;
 
-/** Returns the limits of a role. */
 export function readLimits(role: JsonObject): RoleLimits {
   const limits = toObject(role.limits);
   return Object.fromEntries(Object.entries(limits).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])));
 }
 
-/** The limit that applies, and the entry that it comes from. */
+/** The limit that applies to a deployment. */
 export interface EffectiveLimit {
   /** Undefined if there is no limit. */
   readonly value: number | undefined;
-  /** Whether the entry of the role for the deployment sets it. */
+  /** Whether the role has an entry for the deployment. Otherwise the limit is inherited. */
   readonly isOwn: boolean;
 }
 
@@ -61,10 +60,10 @@ export interface CellChange {
   readonly text: string;
 }
 
-/** Digits, or groups of three digits with the separators that the languages of the page use. */
+/** Digits, or groups of three digits with the separators of the languages of the page. */
 const limitText = /^(?:\d{1,15}|\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3}){1,4})$/;
 
-/** Returns the number of an input, undefined for an empty one, and null for an invalid one. */
+/** Returns the number in a text. Returns undefined for an empty text, and null for an invalid one. */
 export function parseLimit(text: string): number | undefined | null {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;

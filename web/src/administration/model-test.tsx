@@ -12,16 +12,15 @@ import type { Entry } from './entries.ts';
 const maxWaitMs = 60_000;
 const maxAnswerChars = 300;
 
-/** Result of a real call. */
 interface TestResult {
   readonly durationMs: number;
-  /** '' if it has no text. */
+  /** '' if the reply has no text. */
   readonly answer: string;
   readonly vectorLength?: number;
   readonly error?: ErrorDetails;
 }
 
-/** Calls a model or an application once, and shows its answer or error, and the time. */
+/** A button that calls a model or an application once, and shows the answer or the error with the duration. */
 export function ModelTest({ entry: { id, value } }: { readonly entry: Pick<Entry, 'id' | 'value'> }) {
   const strings = useAdminStrings();
   const { service } = usePage();
@@ -84,7 +83,7 @@ interface TestCall {
   readonly signal: AbortSignal;
 }
 
-/** Never rejects. */
+/** Calls a deployment. An error is a result, so the promise never rejects. */
 async function callOnce(service: Service, { id, isEmbedding, signal }: TestCall): Promise<TestResult> {
   const startedAt = performance.now();
   const base = `openai/deployments/${encodePath(id)}`;

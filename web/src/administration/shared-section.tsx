@@ -10,7 +10,7 @@ import { AdminError } from './admin-error.tsx';
 import { useAdminStrings } from './admin-strings.ts';
 import { listAll } from './entries.ts';
 
-/** A saved application that other users may use. */
+/** A saved application that other users can use. */
 interface SharedApplication {
   readonly id: string;
   readonly name: string;
@@ -24,7 +24,7 @@ function listShared(service: Service, signal: AbortSignal): Promise<readonly Sha
   return listAll(service, 'shared-applications', toSharedApplication, { signal });
 }
 
-/** The saved applications that other users may use, with their owners and users. */
+/** The saved applications that other users can use, with their owners and users. */
 export function SharedSection() {
   const strings = useAdminStrings();
   const { locale: language } = useLanguage();

@@ -18,7 +18,7 @@ import {
   toEntryErrors,
 } from './entries.ts';
 
-/** A change that another administrator saved in the meantime. */
+/** A concurrent change with its author, and the entry that is stored now. */
 export interface Conflict extends ConcurrentChange {
   /** '' if unknown. */
   readonly author: string;
@@ -33,18 +33,18 @@ export interface EntryDraft {
   readonly stored: Entry | undefined;
   readonly isDirty: boolean;
   readonly isSaving: boolean;
-  /** Why loading or saving failed, unless the fields show it. */
+  /** Error while loading or saving. Undefined if `errors` contains it. */
   readonly error: ErrorDetails | undefined;
   readonly errors: EntryErrors;
   readonly conflict: Conflict | undefined;
-  /** A new key, whose secret is shown once. */
+  /** A new key with its secret, which can be shown only once. */
   readonly createdKey: CreatedKey | undefined;
-  /** Increments when the value is replaced, so that the fields start again. */
+  /** Increments when the value is replaced, so that React mounts the fields again. */
   readonly version: number;
   readonly change: (path: Path, value: unknown) => void;
-  /** Stores the entry under its ID, or under this new ID. */
+  /** Stores the entry. `newId` is the ID of a new entry. */
   readonly save: (newId: string) => Promise<void>;
-  /** Replaces the value by the stored entry, or by another value that is based on it. */
+  /** Sets the stored entry, and replaces the value by it or by the given value. */
   readonly accept: (stored: Entry, value?: JsonObject) => void;
   readonly load: () => Promise<void>;
 }
@@ -121,9 +121,7 @@ function createValue({ kind, schema }: Kind): JsonObject {
   return toObject(getInitialValue(schema));
 }
 
-/**
- * Removes the object around a removed value if it is now empty. An empty entry of `limits` stays, because it removes all limits.
- */
+/** Removes the parent of a removed value if it is now empty. An empty entry of `limits` stays, because it removes all limits. */
 function withoutEmptyGroup(value: unknown, path: Path): unknown {
   const group = path.slice(0, -1);
   const isGroup = typeof group.at(-1) === 'string' && group.at(-2) !== 'limits';
@@ -139,7 +137,7 @@ interface ValueDifference {
   readonly after: unknown;
 }
 
-/** Returns the values that differ. Lists are compared as one value. */
+/** Returns the values that differ. A list is compared as one value. */
 function listValueDifferences(before: unknown, after: unknown, path: Path = []): readonly ValueDifference[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   if (!isJsonObject(before) || !isJsonObject(after)) return [{ path, before, after }];
@@ -155,7 +153,7 @@ interface ConcurrentChange {
   readonly merged: JsonObject;
 }
 
-/** Merges the input of this user into the stored entry. `base` is the entry that both changed. */
+/** Merges the input of this user into the stored entry. `base` is the version that both users changed. */
 export function mergeChanges(base: JsonObject, input: JsonObject, stored: JsonObject): ConcurrentChange {
   const ownDifferences = listValueDifferences(base, input);
   const ownPaths = ownDifferences.map(({ path }) => formatPath(path));

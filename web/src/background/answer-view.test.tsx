@@ -12,7 +12,7 @@ const createMessage = (role: string, text: string) => ({ type: 'message', role, 
 it.each([
   ['a question', [createMessage('user', 'One?')], ['question One?', 'reply It is wide.']],
   [
-    'turns, a system message, and consecutive messages of one side',
+    'a system message, several turns, and consecutive messages of the same role',
     [
       createMessage('system', 'Be short.'),
       createMessage('user', 'One?'),
@@ -32,7 +32,7 @@ it.each([
     [createMessage('user', 'One?'), createMessage('assistant', 'One.')],
     ['question One?', 'reply One.', 'question …', 'reply It is wide.'],
   ],
-  ['no question at all', [createMessage('assistant', 'Hi.')], ['question …', 'reply It is wide.']],
+  ['an answer without a question', [createMessage('assistant', 'Hi.')], ['question …', 'reply It is wide.']],
   ['empty input', [], ['question …', 'reply It is wide.']],
 ])('continues in a chat from %s', (_title, input, expected) => {
   const conversation = toConversation({ answer, reply: toReply(answer), input });

@@ -64,14 +64,14 @@ export function AnswerView({ answers, id }: AnswerViewProps) {
 function BackLink() {
   const strings = useBackgroundStrings();
   return (
-    <a className="quiet-link way-back" href={formatRoute({ at: 'background' })}>
+    <a className="quiet-link all-answers-link" href={formatRoute({ at: 'background' })}>
       <Icon name="left" />
       {strings.all}
     </a>
   );
 }
 
-/** Stops an answer that is in progress. Otherwise continues it in a chat or deletes it. */
+/** Buttons that stop an answer in progress, continue a completed one in a chat, copy it, or delete it. */
 function AnswerActions({ answers, followed }: { readonly answers: BackgroundAnswers; readonly followed: FollowedAnswer }) {
   const strings = useBackgroundStrings();
   const { library, go, announce } = usePage();
@@ -121,7 +121,7 @@ interface AnswerContext {
   readonly input: readonly JsonObject[];
 }
 
-/** Builds a chat of the input and the answer. Consecutive items of one side become one turn. */
+/** Builds a chat from the input and the answer. Consecutive messages of the same role become one turn. */
 export function toConversation({ answer: { model, instructions }, reply, input }: AnswerContext): Conversation {
   const atMs = Date.now();
   const empty: Conversation = {
@@ -133,7 +133,7 @@ export function toConversation({ answer: { model, instructions }, reply, input }
   return [...turns, last].reduce(withTurn, empty);
 }
 
-/** Chains the messages of users and models, from the first question to an answered one. */
+/** Chains the messages from the first question on. If the last one is not a question, adds “…”, because the answer needs one. */
 function toMessages(input: readonly JsonObject[], model: string): ReadonlyMap<string, ImportedMessage> {
   const all = input.filter(({ type = 'message', role }) => type === 'message' && (role === 'user' || role === 'assistant'));
   const first = all.findIndex(({ role }) => role === 'user');
@@ -152,9 +152,8 @@ function toMessages(input: readonly JsonObject[], model: string): ReadonlyMap<st
 
 interface FollowedAnswer {
   readonly answer: AnswerDetails | undefined;
-  /** Input items. */
   readonly input: readonly JsonObject[] | undefined;
-  /** The reply so far. */
+  /** The reply, or its part that was received so far. */
   readonly reply: Reply | undefined;
   readonly error: ErrorDetails | undefined;
   /** Whether the connection was lost and is being restored. */
@@ -167,7 +166,7 @@ interface FollowedAnswer {
 /** Minimum time between two renderings of new events. */
 const drawIntervalMs = 60;
 
-/** Loads an answer with its input, and follows it while it is in progress. */
+/** Loads an answer with its input, and streams it while it is in progress. */
 function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnswer {
   const { announce } = usePage();
   const { ready } = useBackgroundStrings();
@@ -218,7 +217,6 @@ function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnsw
   };
 }
 
-/** The status of an answer in words. */
 export function StateMark({ status }: { readonly status: AnswerState }) {
   const { states } = useBackgroundStrings();
   return <span className={`state-mark ${status}`}>{states[status]}</span>;

@@ -7,7 +7,7 @@ import { readEvents } from '../service/stream-reply.ts';
 /** Status of a response. */
 export type AnswerState = keyof BackgroundStrings['states'];
 
-/** An answer in a list. */
+/** A response as listed. `asked` is its question. */
 export interface ListedAnswer {
   readonly id: string;
   readonly status: AnswerState;

@@ -13,7 +13,7 @@ import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 
 interface BackgroundPageProps {
-  /** Undefined: all answers. */
+  /** ID of the open answer. If undefined, the list is open. */
   readonly id: string | undefined;
   readonly openMenu: () => void;
 }
@@ -74,13 +74,13 @@ function AnswerItem({ answer: { id, status, model, created_at, asked: question }
   const strings = useBackgroundStrings();
   const { locale: language } = useLanguage();
   const getName = useGetName();
-  const at = new Date(created_at * 1000).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const time = new Date(created_at * 1000).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <li>
       <a className="answer-link" href={formatRoute({ at: 'background', id })}>
-        <span className="answer-asked">{question || strings.noQuestionText}</span>
+        <span className="answer-title">{question || strings.noQuestionText}</span>
         <span className="soft small">
-          {getName(model)} · {at}
+          {getName(model)} · {time}
         </span>
         <StateMark status={status} />
       </a>

@@ -8,7 +8,7 @@ const answer = {
 const createMessage = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] });
 
 describe('AnswerFold', () => {
-  it('accumulates text and reasoning in item order and replaces deltas by the completed item', () => {
+  it('joins the deltas of each item, and replaces them with the completed item', () => {
     const fold = new AnswerFold();
     fold.add({ type: 'response.created', sequence_number: 0 });
     fold.add({ type: 'response.output_text.delta', output_index: 1, delta: 'He' });
@@ -40,7 +40,7 @@ describe('toReply', () => {
     });
   });
 
-  it('contains the stages, attachments, and function call of the output', () => {
+  it('converts the stages, attachments, and function call of the output', () => {
     const output = [
       { type: 'parley:stage', id: 'ps_1', status: 'completed', name: 'Looked', content: 'it up', attachments: [] },
       { type: 'function_call', name: 'lookup', arguments: '{}' },

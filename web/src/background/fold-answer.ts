@@ -8,7 +8,7 @@ const replyStates: Readonly<Record<AnswerState, Reply['state']>> = {
   ...{ incomplete: 'done', failed: 'failed', cancelled: 'stopped' },
 };
 
-/** Accumulates the events of a response, by the index of each output item. */
+/** Builds the output items of a response from its stream events. */
 export class AnswerFold {
   readonly #items = new Map<number, JsonObject>();
 
@@ -22,7 +22,7 @@ export class AnswerFold {
     if (type === 'response.reasoning_summary_text.delta') this.#appendText(index, 'reasoning', delta);
   }
 
-  /** Items so far, in order. */
+  /** Items of the events so far, in order. */
   get items(): readonly JsonObject[] {
     return [...this.#items].sort(([left], [right]) => left - right).map(([, item]) => item);
   }
@@ -33,7 +33,7 @@ export class AnswerFold {
   }
 }
 
-/** Converts a response to a reply of the page. `items` replace its output while it is in progress. */
+/** Converts a response to the reply of a chat. While it is in progress, `items` replace its output. */
 export function toReply(answer: AnswerDetails, items: readonly JsonObject[] = answer.output): Reply {
   const { id, model, status, error, incomplete_details: incomplete, usage, created_at, completed_at } = answer;
   const thoughts = items.filter(({ type }) => type === 'reasoning').map(getText);
@@ -60,7 +60,7 @@ export function toReply(answer: AnswerDetails, items: readonly JsonObject[] = an
   };
 }
 
-/** Returns the text of an item: its text so far, its content, or its summary. */
+/** Returns the text of an item: its partial text, its content, or its summary. */
 export function getText({ partialText, content, summary }: JsonObject): string {
   if (typeof partialText === 'string') return partialText;
   if (typeof content === 'string') return content;

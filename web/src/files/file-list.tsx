@@ -92,7 +92,7 @@ function FileRow({ item, isTarget, download, remove }: FileRowProps) {
           </time>
         )}
       </td>
-      <td className="file-acts">
+      <td className="file-actions">
         <IconButton icon="save" label={strings.download(name)} onClick={() => download(item)} />
         <CopyButton text={() => reference} label={strings.copyReference(name)} />
         <IconButton icon="trash" label={strings.remove(name)} onClick={() => remove(item)} />

@@ -32,16 +32,16 @@ export function FilePicker({ attach, close }: FilePickerProps) {
 }
 
 export interface StoredFileDialogProps {
-  /** Called with the selected files. The dialog stays open if it rejects, and shows the error. */
+  /** Called with the selected files. If it rejects, the dialog stays open and shows the error. */
   readonly select: (items: readonly StoredItem[]) => unknown;
   readonly close: () => void;
-  /** Returns why a file cannot be selected. Undefined if it can. */
+  /** Returns the reason why a file cannot be selected, or undefined if it can. */
   readonly findRejection?: ((item: StoredItem) => string | undefined) | undefined;
   /** Whether only one file can be selected. */
   readonly isSingle?: boolean | undefined;
 }
 
-/** Selects stored files of the user. Files that cannot be selected follow the other ones, with the reason. */
+/** Selects stored files of the user. Files that cannot be selected come last, with the reason. */
 export function StoredFileDialog({ select, close, findRejection, isSingle = false }: StoredFileDialogProps) {
   const { strings: common, locale: language } = useLanguage();
   const strings = useFilesStrings();
@@ -105,7 +105,7 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
         </p>
         <div className="row end">
           <TextButton onClick={closeDialog}>{common.cancel}</TextButton>
-          {/* Not `disabled`, so that it can be focused and its reason is read. */}
+          {/* A `disabled` button could not receive the focus, so screen readers would not read the reason. */}
           <button type="submit" className="button primary" aria-disabled={count === 0} aria-describedby={hint}>
             {isSingle ? strings.useFile : strings.attach}
           </button>
@@ -115,7 +115,7 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
   );
 }
 
-/** Sends the content of a file as an upload would, because not all models can read references. */
+/** Attaches the content of a small file instead of its reference, because not all models can read references. */
 async function toMessageAttachment(service: Service, item: StoredItem): Promise<Attachment> {
   const attachment = toAttachment(item);
   const { title = '', type = '' } = attachment;

@@ -20,7 +20,7 @@ interface UploadOptions {
   readonly files: StoredFiles;
   /** Returns the path at which a file with this name is stored. */
   readonly toPath: (name: string) => string;
-  /** Called if the path has a file. Resolves with whether it may be replaced. Without it, existing files are not looked for. */
+  /** Returns whether an existing file with this name may be replaced. If undefined, an upload does not check for one. */
   readonly mayReplace?: (name: string) => Promise<boolean>;
   readonly onStored: (name: string, reference: string) => void;
 }
@@ -80,11 +80,11 @@ export function UploadList({ uploads, remove }: Pick<FileUploads, 'uploads' | 'r
   const filesStrings = useFilesStrings();
   if (uploads.length === 0) return null;
   return (
-    <ul className="storing" aria-label={filesStrings.uploads}>
+    <ul className="file-uploads" aria-label={filesStrings.uploads}>
       {uploads.map(({ id, name, progress, error }) => (
         <li key={id} className={error === undefined ? undefined : 'trouble'}>
           <Icon name={error === undefined ? 'file' : 'alert'} />
-          <span className="storing-name">
+          <span className="file-upload-name">
             {error === undefined ? name : strings.uploadFailed(name, describeError(error, strings))}
           </span>
           {error === undefined && <progress value={progress} aria-label={strings.uploading(name, Math.round(progress * 100))} />}

@@ -54,7 +54,7 @@ function FolderView({ folder = '', file }: Omit<FilesPageProps, 'openMenu'>) {
     mayReplace: (name) => askConfirmation(strings.replaceQuestion(name), strings.replaceAnswer),
     onStored: (name) => reportDone(strings.uploaded(name)),
   });
-  const { isDropping, handlers } = useDropping(fileUploads.add);
+  const { isDropping, handlers } = useFileDrop(fileUploads.add);
   const className = isDropping ? 'sheet files dropping' : 'sheet files';
   if (error?.code === 'route_not_found') {
     return (
@@ -117,7 +117,7 @@ function useFileActions({ files, askConfirmation, reload }: FileActionOptions) {
   return { error, reportDone, download, remove };
 }
 
-function useDropping(add: (newFiles: Iterable<File>) => void) {
+function useFileDrop(add: (newFiles: Iterable<File>) => void) {
   const [isDropping, setIsDropping] = useState(false);
   const handlers = {
     onDragOver(event: DragEvent): void {
@@ -136,7 +136,7 @@ function useDropping(add: (newFiles: Iterable<File>) => void) {
   return { isDropping, handlers };
 }
 
-/** Path from the root to a folder. */
+/** Links to the folders on the path from the root. */
 function FolderPath({ folder }: { readonly folder: string }) {
   const strings = useFilesStrings();
   const names = folder === '' ? [] : folder.split('/');

@@ -22,16 +22,16 @@ interface FolderPage {
   readonly next: string | undefined;
 }
 
-const uploadId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const uuidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** Returns the names of the folders of a file or folder. */
+/** Returns the names of the folders that contain an item, from the root. */
 export function listFolders({ reference }: StoredItem): readonly string[] {
   return reference.split('/').slice(2, -1).map(decodeURIComponent);
 }
 
-/** Returns the readable path of a file. Uploads in chats and applications are in folders with random names. */
+/** Returns the path of a file without the folders of uploads in chats and applications, whose names are random. */
 export function getReadablePath(item: StoredItem): string {
-  return [...listFolders(item).filter((folder) => !uploadId.test(folder)), item.name].join('/');
+  return [...listFolders(item).filter((folder) => !uuidPattern.test(folder)), item.name].join('/');
 }
 
 /** The files of the signed-in user. All methods throw `ServiceError`. */

@@ -9,7 +9,7 @@ interface FieldCommon {
   readonly initialValue: unknown;
 }
 
-/** A form field for a JSON Schema. `json` is a text field for schemas that no other kind supports. */
+/** A form field for a JSON Schema. `json` is a text area for schemas that no other kind supports. */
 export type Field = FieldCommon &
   (
     | {
@@ -47,9 +47,7 @@ const inputTypes: Readonly<Record<string, string>> = {
   password: 'password',
 };
 
-/**
- * Returns the fields of an object schema, or undefined if it cannot be drawn as a form. Never throws, even for an invalid schema.
- */
+/** Returns the fields of an object schema, or undefined if a form cannot show it. Never throws, even for an invalid schema. */
 export function toFields(source: unknown, root = source, depth = 0): readonly Field[] | undefined {
   const document = toObject(root);
   const schema = toPlainSchema(source, document);
@@ -66,7 +64,7 @@ export function toFields(source: unknown, root = source, depth = 0): readonly Fi
 
 interface FieldContext {
   readonly isRequired: boolean;
-  /** Target of references in the schema. */
+  /** Schema to which references are relative. */
   readonly root: JsonObject;
   readonly depth: number;
 }
@@ -136,7 +134,7 @@ function toLabel(name: string): string {
 
 const maxReferenceDepth = 5;
 
-/** Resolves local references and a single `allOf`, and removes the alternative `null`. Never throws. */
+/** Resolves local references and an `allOf` with one schema, and removes the alternative `null`. Never throws. */
 function toPlainSchema(schema: unknown, root: JsonObject, depth = 0): JsonObject {
   if (!isJsonObject(schema)) return {};
   if (depth > maxReferenceDepth) return {};
@@ -160,7 +158,7 @@ function isNull(schema: unknown): boolean {
   return isJsonObject(schema) && schema.type === 'null';
 }
 
-/** Resolves a reference such as `#/$defs/Color`. Returns undefined if it leads outside the document. */
+/** Resolves a reference such as `#/$defs/Color`. Returns undefined if the target is missing or in another document. */
 function resolveReference(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   const step = (part: unknown, key: string) => (isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined);

@@ -2,7 +2,7 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { FormsStrings } from '../locales/en/forms.ts';
 import type { Field } from './field.ts';
 
-/** Entered values, by the path of field names. */
+/** Entered values, by the path of their field. */
 export type Draft = ReadonlyMap<string, unknown>;
 /** Error messages by path. */
 export type FormErrors = ReadonlyMap<string, string>;
@@ -18,7 +18,7 @@ export function joinPath(base: string, name: string): string {
   return `${base}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** Returns the entered values that produce a submitted value. */
+/** Returns the entered values of a form that was submitted with this value. */
 export function toDraft(fields: readonly Field[], value: Readonly<Record<string, unknown>>, base = ''): Draft {
   const entries = fields.flatMap((field): (readonly [string, unknown])[] => {
     const fieldValue = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
@@ -41,7 +41,7 @@ export function toLocalInput(moment: string): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** Returns the value of all fields, or the errors that prevent sending it. Omits empty fields. */
+/** Returns the value of all fields except empty ones, and the errors. */
 export function toValue(fields: readonly Field[], draft: Draft, strings: FormsStrings): FormResult {
   const errors = new Map<string, string>();
   return { value: collect(fields, { draft, strings, errors, base: '' }), errors };
@@ -129,7 +129,7 @@ const maxPatternChars = 300;
 // Pattern bound: one pattern of a form in the user's own tab.
 const slowPattern = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
 
-/** Returns the error of a text, or undefined. Ignores invalid patterns and patterns that could take too long. */
+/** Returns the error message for a text, or undefined. Ignores invalid patterns, and patterns that could take too long. */
 function findFormatError(text: string, format: string, pattern: string, strings: FormsStrings): string | undefined {
   const rule = Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (rule !== undefined && !rule.isValid(text)) return String(strings[rule.errorKey]);

@@ -6,10 +6,10 @@ import { describeValue } from './schema-form.tsx';
 
 const schema = {
   type: 'object',
-  required: ['stars', 'colour', 'place'],
+  required: ['stars', 'color', 'place'],
   properties: {
     stars: { type: 'integer', minimum: 1, maximum: 5, description: 'How good' },
-    colour: { enum: ['red', 7, null] },
+    color: { enum: ['red', 7, null] },
     deliveryDate: { type: 'string', format: 'date' },
     remark: { type: 'string', maxLength: 200 },
     gift: { type: 'boolean', default: true },
@@ -26,7 +26,7 @@ describe('toFields', () => {
   it('returns the fields of a schema', () => {
     expect(fields.map(describeField)).toEqual([
       ['stars', 'number', 'Stars'],
-      ['colour', 'choice', 'Colour'],
+      ['color', 'choice', 'Color'],
       ['deliveryDate', 'text', 'Delivery date'],
       ['remark', 'text', 'Remark'],
       ['gift', 'switch', 'Gift'],
@@ -56,12 +56,12 @@ describe('toFields', () => {
     [{ properties: [] }],
     [{ properties: { a: {} }, oneOf: [] }],
     [{ properties: Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`f${index}`, {}])) }],
-  ])('returns undefined for %j', (odd) => {
-    expect(toFields(odd)).toBeUndefined();
+  ])('returns undefined for %j', (unsupported) => {
+    expect(toFields(unsupported)).toBeUndefined();
   });
 
-  it('falls back to JSON for unusual parts', () => {
-    const odd = {
+  it('falls back to JSON for unsupported properties', () => {
+    const unusual = {
       properties: {
         a: null,
         b: { type: ['string', 'null'] },
@@ -71,46 +71,46 @@ describe('toFields', () => {
       },
       required: 'a',
     };
-    expect(toFields(odd)?.map(({ kind }) => kind)).toEqual(['json', 'text', 'json', 'group']);
+    expect(toFields(unusual)?.map(({ kind }) => kind)).toEqual(['json', 'text', 'json', 'group']);
   });
 
-  it('stops at endless nesting', () => {
-    const endless: { type: string; properties: { inner?: unknown } } = { type: 'object', properties: {} };
-    endless.properties.inner = endless;
-    expect(JSON.stringify(toFields(endless))).toContain('"kind":"json"');
+  it('limits the depth of nested groups', () => {
+    const circular: { type: string; properties: { inner?: unknown } } = { type: 'object', properties: {} };
+    circular.properties.inner = circular;
+    expect(JSON.stringify(toFields(circular))).toContain('"kind":"json"');
   });
 });
 
-describe('a schema with references and combinations', () => {
+describe('references and combinations', () => {
   const indirectSchema = {
-    $defs: { Colour: { enum: ['red', 'blue'], title: 'Colour' }, Loop: { $ref: '#/$defs/Loop' } },
+    $defs: { Color: { enum: ['red', 'blue'], title: 'Color' }, Loop: { $ref: '#/$defs/Loop' } },
     properties: {
-      shade: { $ref: '#/$defs/Colour', description: 'Which one' },
-      second: { anyOf: [{ $ref: '#/$defs/Colour' }, { type: 'null' }], title: 'Second' },
-      third: { allOf: [{ $ref: '#/$defs/Colour' }], default: 'red' },
-      several: { type: 'array', items: { $ref: '#/$defs/Colour' } },
+      shade: { $ref: '#/$defs/Color', description: 'Which one' },
+      second: { anyOf: [{ $ref: '#/$defs/Color' }, { type: 'null' }], title: 'Second' },
+      third: { allOf: [{ $ref: '#/$defs/Color' }], default: 'red' },
+      several: { type: 'array', items: { $ref: '#/$defs/Color' } },
       mixed: { oneOf: [{ enum: ['a'] }, { const: 'b', title: 'B' }] },
       named: { enum: [1, 2], enumNames: ['One', 'Two'] },
       note: { type: ['string', 'null'] },
       loop: { $ref: '#/$defs/Loop' },
-      gone: { $ref: 'https://example.com/other.json' },
+      external: { $ref: 'https://example.com/other.json' },
     },
   };
   const formFields = toFields(indirectSchema) ?? [];
 
-  it('is resolved, and enums become choices at any position', () => {
+  it('are resolved, and enums become choices at any position', () => {
     expect(formFields.map(({ kind }) => kind)).toEqual([
       ...['choice', 'choice', 'choice', 'choices', 'choice', 'choice', 'text', 'json', 'json'],
     ]);
-    expect(formFields[0]).toMatchObject({ hint: 'Which one', label: 'Colour' });
+    expect(formFields[0]).toMatchObject({ hint: 'Which one', label: 'Color' });
     expect(formFields[2]).toMatchObject({ initialValue: 'red' });
     expect(formFields[5]).toMatchObject({ options: [{ label: 'One' }, { label: 'Two' }] });
   });
 
-  it('is described by its titles after sending', () => {
+  it('keep their titles in the description of a value', () => {
     const value = { shade: 'red', several: ['red', 'blue'], mixed: 'b', named: 2, note: 'x' };
     expect(describeValue(formFields, value, english)).toEqual([
-      'Colour: red',
+      'Color: red',
       'Several: red, blue',
       'Mixed: B',
       'Named: Two',
@@ -120,7 +120,7 @@ describe('a schema with references and combinations', () => {
   });
 });
 
-describe('text formats', () => {
+describe('toValue with a text field', () => {
   const getFieldError = (rules: object, text: string) => {
     const formFields = toFields({ properties: { a: { type: 'string', ...rules } } }) ?? [];
     return toValue(formFields, new Map([['/a', text]]), english).errors.get('/a');
@@ -133,15 +133,15 @@ describe('text formats', () => {
     [{ format: 'date' }, '2026-02-28', '2026-02-31x', english.mustBeDate],
     [{ format: 'time' }, '23:59', '24:00', english.mustBeTime],
     [{ format: 'uuid' }, '00000000-0000-4000-8000-000000000000', 'x', english.mustBeFormed],
-  ])('check %j', (rules, right, wrong, message) => {
-    expect([getFieldError(rules, right), getFieldError(rules, wrong)]).toEqual([undefined, message]);
+  ])('checks %j', (rules, valid, invalid, message) => {
+    expect([getFieldError(rules, valid), getFieldError(rules, invalid)]).toEqual([undefined, message]);
   });
 
-  it.each(['(', '(a+)+$', '(a|a)*$', 'a'.repeat(400), '(a)\\1'])('ignore the invalid or slow pattern %s', (pattern) => {
+  it.each(['(', '(a+)+$', '(a|a)*$', 'a'.repeat(400), '(a)\\1'])('ignores the invalid or slow pattern %s', (pattern) => {
     expect(getFieldError({ pattern }, `${'a'.repeat(60)}!`)).toBeUndefined();
   });
 
-  it('send timestamps in the wire format', () => {
+  it('converts a local time to a timestamp in UTC, and back', () => {
     const formFields = toFields({ properties: { at: { type: 'string', format: 'date-time' } } }) ?? [];
     const { value } = toValue(formFields, new Map([['/at', '2026-03-01T10:30']]), english);
     expect(value).toEqual({ at: new Date('2026-03-01T10:30').toISOString() });
@@ -155,21 +155,21 @@ describe('toValue', () => {
   it('returns the value', () => {
     const { value, errors } = fill({
       '/stars': '4',
-      '/colour': 7,
+      '/color': 7,
       '/place/city': 'Rome',
       '/extras': ['card'],
       '/anything': '[{"a": 1}]',
       '/remark': '',
     });
     expect([...errors]).toEqual([]);
-    expect(value).toEqual({ stars: 4, colour: 7, gift: true, extras: ['card'], place: { city: 'Rome' }, anything: [{ a: 1 }] });
+    expect(value).toEqual({ stars: 4, color: 7, gift: true, extras: ['card'], place: { city: 'Rome' }, anything: [{ a: 1 }] });
   });
 
   it('reports missing and invalid fields', () => {
     const { errors } = fill({ '/stars': '2.5', '/remark': 'x'.repeat(201), '/place/city': 'R', '/anything': '{' });
     expect(Object.fromEntries(errors)).toEqual({
       '/stars': english.mustBeWhole,
-      '/colour': english.mustBeFilled,
+      '/color': english.mustBeFilled,
       '/remark': english.shortEnough(200),
       '/place/city': english.longEnough(2),
       '/anything': english.mustBeJson,
@@ -182,9 +182,9 @@ describe('toValue', () => {
 });
 
 describe('toDraft', () => {
-  it('restores the sent value for every kind of field', () => {
+  it('restores the submitted value of every kind of field', () => {
     const value = {
-      ...{ stars: 4, colour: null, deliveryDate: '2026-05-01', gift: false, extras: ['card'], kind: 'b' },
+      ...{ stars: 4, color: null, deliveryDate: '2026-05-01', gift: false, extras: ['card'], kind: 'b' },
       ...{ place: { city: 'Porto' }, anything: [{ a: 1 }] },
     };
     const draft = toDraft(fields, value);
@@ -193,7 +193,7 @@ describe('toDraft', () => {
     expect(toValue(fields, draft, english)).toEqual({ value, errors: new Map() });
   });
 
-  it('leaves fields empty if the value has another shape', () => {
+  it('leaves fields empty if the value does not match the schema', () => {
     const draft = toDraft(fields, { place: 'Porto', ['__proto__']: 1 });
     expect([...draft.values()].every((entered) => entered === undefined)).toBe(true);
   });

@@ -9,11 +9,11 @@ import { useFormsStrings } from './forms-strings.ts';
 
 interface SchemaFormProps {
   readonly schema: object;
-  /** Value that was submitted before. It fills the form. */
+  /** Previously submitted value, which fills the form. */
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
-  /** Label of the submit button. The default is the label for sending. */
+  /** Label of the submit button, if it is not “Send”. */
   readonly submitLabel?: string;
-  /** Called with the value, and its description with the labels of the form. A form of JSON text has no description. */
+  /** Called with the value, and its description with the labels of the form. A value that was entered as JSON has no description. */
   readonly onSubmit: (value: Record<string, unknown>, description?: readonly string[]) => void;
 }
 
@@ -69,7 +69,7 @@ export function SchemaForm({ schema, sent, submitLabel, onSubmit }: SchemaFormPr
 
 const maxButtons = 8;
 
-/** Returns the only field if it is a choice. Its options are drawn as buttons. */
+/** Returns the only field if it is a required choice with few options, which the form shows as buttons. */
 function findOnlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'choice' | 'choices' }) | undefined {
   const [field] = fields;
   if (fields.length !== 1 || field?.kind !== 'choice') return undefined;
@@ -138,7 +138,7 @@ interface FormState {
 
 interface FieldViewProps {
   readonly field: Field;
-  /** Path of the group that contains it. '' at the top level. */
+  /** Path of the group that contains the field. '' at the top level. */
   readonly base: string;
   readonly form: FormState;
 }
@@ -167,7 +167,7 @@ function FieldView({ field, base, form }: FieldViewProps) {
       </fieldset>
     );
   }
-  const describedBy = [field.hint !== '' && `${id}-hint`, error !== undefined && `${id}-fault`].filter(Boolean).join(' ');
+  const describedBy = [field.hint !== '' && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ');
   return (
     <div className={field.kind === 'switch' ? 'field switch' : 'field'}>
       <label htmlFor={id}>
@@ -186,7 +186,7 @@ function FieldView({ field, base, form }: FieldViewProps) {
         common: { id, 'aria-invalid': error !== undefined, ...(describedBy !== '' && { 'aria-describedby': describedBy }) },
       })}
       {error !== undefined && (
-        <p className="trouble" id={`${id}-fault`}>
+        <p className="trouble" id={`${id}-error`}>
           {error}
         </p>
       )}

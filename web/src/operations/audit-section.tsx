@@ -19,13 +19,13 @@ interface AuditSectionProps {
   readonly latest: object | undefined;
 }
 
-/** Audit records, the newest first. New records are offered with a button, so that the list does not move while it is read. */
+/** Audit records, the newest first. A button loads new records, so that the list does not move while the user reads it. */
 export function AuditSection({ round, latest }: AuditSectionProps) {
   const strings = useOperationsStrings();
   const { service } = usePage();
   const [kind, setKind] = useState('');
   const field = useId();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round reads again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a manual refresh loads the records again
   const load = useCallback(
     (token?: string, signal?: AbortSignal) => readAudit(service, { kind, ...(token && { token }), ...(signal && { signal }) }),
     [service, kind, round],
@@ -68,24 +68,24 @@ interface NewerOptions {
   readonly latest: object | undefined;
 }
 
-/** Whether a newer record exists than on the first page. Checked on each refresh of the other sections. */
+/** Returns whether records exist that are newer than the first page. Checks this on each refresh of the other sections. */
 function useHasNewer({ first, kind, latest }: NewerOptions): boolean {
   const { service } = usePage();
-  const [newer, setNewer] = useState<AuditPage>();
+  const [outdatedPage, setOutdatedPage] = useState<AuditPage>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: checked again on each refresh
   useEffect(() => {
-    if (first === undefined || latest === undefined || newer === first) return;
+    if (first === undefined || latest === undefined || outdatedPage === first) return;
     const controller = new AbortController();
     const { signal } = controller;
     readAudit(service, { kind, limit: 1, signal }).then(
       ({ records: [newest] }) => {
-        if (!signal.aborted && newest !== undefined && newest.id !== first.records[0]?.id) setNewer(first);
+        if (!signal.aborted && newest !== undefined && newest.id !== first.records[0]?.id) setOutdatedPage(first);
       },
       () => undefined,
     );
     return () => controller.abort();
   }, [latest]);
-  return first !== undefined && newer === first;
+  return first !== undefined && outdatedPage === first;
 }
 
 function Records({ records }: { readonly records: readonly AuditRecord[] }) {
@@ -120,29 +120,29 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
 
 const uuidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** The target in words. Targets of consents and applications are deployments. */
+/** The target of an action. Consents and applications have deployments as targets. */
 function Target({ action, object }: AuditRecord) {
   const { targets } = useOperationsStrings();
   const [kind = ''] = action.split('.');
   if (kind === 'consent' || kind === 'application') return <DeploymentName id={object} />;
-  const word = kind === 'call' || uuidPattern.test(object) ? new Map(Object.entries(targets)).get(kind) : undefined;
-  return object === '' ? null : <span title={object}>{word ?? toPersonName(object)}</span>;
+  const description = kind === 'call' || uuidPattern.test(object) ? new Map(Object.entries(targets)).get(kind) : undefined;
+  return object === '' ? null : <span title={object}>{description ?? toPersonName(object)}</span>;
 }
 
-/** The details in words. The tooltip has all of them as recorded. */
+/** The translated details. The tooltip shows all details as they were recorded. */
 function Details({ details }: AuditRecord) {
   const { detailNames, detailValues } = useOperationsStrings();
   const values = new Map(Object.entries(detailValues));
   const parts = Object.entries(detailNames).flatMap(([key, name]) => {
-    const value = toReadable(key, details[key]);
+    const value = formatDetail(key, details[key]);
     return value === '' ? [] : [`${name}: ${values.get(value) ?? value}`];
   });
-  const recorded = Object.entries(details).map(([key, value]) => `${key}: ${String(value)}`);
-  return parts.length === 0 ? null : <span title={recorded.join('\n')}>{parts.join(', ')}</span>;
+  const tooltip = Object.entries(details).map(([key, value]) => `${key}: ${String(value)}`);
+  return parts.length === 0 ? null : <span title={tooltip.join('\n')}>{parts.join(', ')}</span>;
 }
 
-/** Returns the names of users without their kind, and only the paths of changed settings. */
-function toReadable(key: string, value: unknown): string {
+/** Formats the value of a detail. Users become names, and differences become the paths of the changed settings. */
+function formatDetail(key: string, value: unknown): string {
   const text = value === undefined ? '' : String(value);
   if (key !== 'differences') return text.split(', ').map(toPersonName).join(', ');
   const differences = filterObjects(tryParseJson(text));

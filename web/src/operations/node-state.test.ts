@@ -13,24 +13,24 @@ const node = (fields: Partial<NodeState> = {}): NodeState => ({
   ...fields,
 });
 
-it('rates an upstream as good only without recent problems', () => {
+it('getSeverity returns good only for an upstream without recent problems', () => {
   const cases = [{}, { refusedStatus: 401 }, { refusedStatus: 429 }, { failuresInARow: 1 }, { state: 'failing' } as const];
-  expect(cases.map((fields) => getSeverity(upstream('a', fields)))).toEqual(['good', 'bad', 'doubtful', 'doubtful', 'doubtful']);
+  expect(cases.map((fields) => getSeverity(upstream('a', fields)))).toEqual(['good', 'bad', 'warning', 'warning', 'warning']);
 });
 
-it('rates a node as healthy only without any problem', () => {
+it('findIssues returns the severity good only for a node without problems', () => {
   const reason = { code: 'c', message: 'm' };
   expect(findIssues(node({ upstreams: [upstream('a')] })).severity).toBe('good');
   expect(findIssues(node({ upstreams: [upstream('a', { refusedStatus: 401 })] }))).toMatchObject({
-    severity: 'doubtful',
+    severity: 'warning',
     upstreams: 1,
   });
-  expect(findIssues(node({ refusedAtMs: 1 })).severity).toBe('doubtful');
-  expect(findIssues(node({ stores: [{ holds: 'files', kind: 's3', isUnavailable: true }] })).severity).toBe('doubtful');
+  expect(findIssues(node({ refusedAtMs: 1 })).severity).toBe('warning');
+  expect(findIssues(node({ stores: [{ holds: 'files', kind: 's3', isUnavailable: true }] })).severity).toBe('warning');
   expect(findIssues(node({ reasons: [reason], notReadyReasons: [reason] })).severity).toBe('bad');
 });
 
-it('sorts problems first but keeps the displayed order', () => {
+it('sortUpstreams puts problems first, but keeps the displayed order', () => {
   const all = [upstream('a'), upstream('b', { failuresInARow: 1 }), upstream('c', { refusedStatus: 403 }), upstream('d')];
   const ids = (previousIds: readonly string[]) =>
     sortUpstreams(all, previousIds)

@@ -115,33 +115,32 @@ function toNumber(value: unknown): number | undefined {
 }
 
 /** Severity of the state of an upstream or a node. */
-export type Severity = 'good' | 'doubtful' | 'bad';
+export type Severity = 'good' | 'warning' | 'bad';
 
-/** Returns `bad` for an upstream that rejects its key, and `doubtful` for a paused or recently failed one, which may recover. */
+/** Returns `bad` for an upstream that rejects its key, and `warning` for a paused or recently failed one, which can recover. */
 export function getSeverity({ state, failuresInARow, refusedStatus }: Upstream): Severity {
   if (refusedStatus !== undefined && refusedStatus !== 429) return 'bad';
-  return state !== 'ok' || failuresInARow > 0 || refusedStatus !== undefined ? 'doubtful' : 'good';
+  return state !== 'ok' || failuresInARow > 0 || refusedStatus !== undefined ? 'warning' : 'good';
 }
 
-/** Problems in addition to the reasons that the node reports. */
+/** Problems that the node does not report as reasons, and the severity of all problems. */
 export interface Issues {
   readonly upstreams: number;
   readonly isConfigurationRejected: boolean;
   readonly severity: Severity;
 }
 
-/** Finds the problems of a node. */
 export function findIssues({ upstreams, notReadyReasons, reasons, stores, refusedAtMs }: NodeState): Issues {
   const severities = upstreams.map(getSeverity);
   const count = severities.filter((severity) => severity !== 'good').length;
   const isConfigurationRejected = refusedAtMs !== undefined;
   const isDegraded =
     reasons.length > 0 || count > 0 || isConfigurationRejected || stores.some(({ isUnavailable }) => isUnavailable);
-  const severity = notReadyReasons.length > 0 ? 'bad' : isDegraded ? 'doubtful' : 'good';
+  const severity = notReadyReasons.length > 0 ? 'bad' : isDegraded ? 'warning' : 'good';
   return { upstreams: count, isConfigurationRejected, severity };
 }
 
-const ranks: Readonly<Record<Severity, number>> = { bad: 0, doubtful: 1, good: 2 };
+const ranks: Readonly<Record<Severity, number>> = { bad: 0, warning: 1, good: 2 };
 
 /** Sorts upstreams with problems first. Upstreams in `previousIds` keep that order, so that the list does not move. */
 export function sortUpstreams(upstreams: readonly Upstream[], previousIds: readonly string[]): readonly Upstream[] {

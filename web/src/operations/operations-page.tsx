@@ -15,7 +15,7 @@ import { formatDateTime } from '../strings/format-date-time.ts';
 
 const refreshMs = 15_000;
 
-/** State of the service for administrators: problems first, refreshed automatically. */
+/** State of the service for administrators, with problems first. It refreshes automatically. */
 export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) {
   const { locale: language } = useLanguage();
   const strings = useOperationsStrings();
@@ -25,7 +25,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
   const [isEnabled, setIsEnabled] = useState(true);
   const load = useCallback(async (signal: AbortSignal) => ({ ...(await readState(service, signal)), round }), [service, round]);
   const { value: state, error, isLoading, reload } = useLoaded(load);
-  useRefreshing(reload, { everyMs: refreshMs, isEnabled });
+  useAutoRefresh(reload, { everyMs: refreshMs, isEnabled });
   const asOfText = state && strings.asOf(new Date(state.nowMs).toLocaleTimeString(language));
   // Only manual refreshes are announced.
   const visibleRound = state?.round ?? 0;
@@ -97,10 +97,10 @@ function ConfigurationIssues({ title, issues }: { readonly title: string; readon
   return (
     <>
       <h3>{title}</h3>
-      <ul className="faults">
+      <ul className="configuration-issues">
         {issues.map(({ file, path, message, hint }) => (
           <li key={`${file} ${path} ${message}`}>
-            <p className="fault-path">{path === '' ? strings.wholeFile : <code>{path}</code>}</p>
+            <p className="issue-path">{path === '' ? strings.wholeFile : <code>{path}</code>}</p>
             <p>{[message, hint].filter((part) => part !== '').join('; ')}</p>
             {file !== '' && <p className="soft small">{file}</p>}
           </li>
@@ -110,13 +110,13 @@ function ConfigurationIssues({ title, issues }: { readonly title: string; readon
   );
 }
 
-/** Health of the service, with the reasons for problems. */
+/** Health of the service, with its problems. */
 function HealthSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
   const { locale: language } = useLanguage();
   const { version, runtime, startedAtMs, stores, notReadyReasons, reasons } = state;
   const { severity, upstreams, isConfigurationRejected } = findIssues(state);
-  const verdict = { good: strings.ok, doubtful: strings.degraded, bad: strings.notReady }[severity];
+  const verdict = { good: strings.ok, warning: strings.degraded, bad: strings.notReady }[severity];
   return (
     <section className="sheet-section" aria-label={strings.health}>
       <h2>{strings.health}</h2>
@@ -171,7 +171,7 @@ function SectionLink({ section, children }: SectionLinkProps) {
     heading?.focus({ preventScroll: true });
   };
   return (
-    <button type="button" className="way-to" onClick={go}>
+    <button type="button" className="section-link" onClick={go}>
       {children}
     </button>
   );
@@ -179,17 +179,17 @@ function SectionLink({ section, children }: SectionLinkProps) {
 
 const knownNames = ['records', 'files', 'limits', 'sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] as const;
 
-/** Returns the text of a code, or the unknown code itself. */
+/** Returns the text for a code, or the code if it is unknown. */
 function getName(strings: OperationsStrings, name: string): string {
   const key = knownNames.find((candidate) => candidate === name);
   return key === undefined ? name : strings[key];
 }
 
 /**
- * Calls `refresh` at an interval while the page is visible, and when it becomes visible after that time. Pauses while text is
- * selected, because the user may be about to copy it.
+ * Calls `refresh` at an interval. Waits while the page is hidden, and while text is selected, because the user may want to copy
+ * it.
  */
-function useRefreshing(refresh: () => void, { everyMs, isEnabled }: { everyMs: number; isEnabled: boolean }): void {
+function useAutoRefresh(refresh: () => void, { everyMs, isEnabled }: { everyMs: number; isEnabled: boolean }): void {
   const latest = useRef(refresh);
   latest.current = refresh;
   useEffect(() => {

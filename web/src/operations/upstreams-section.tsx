@@ -7,16 +7,16 @@ import { useLanguage } from '../strings/strings.tsx';
 import { getSeverity, sortUpstreams, type Upstream } from './node-state.ts';
 import { useOperationsStrings } from './operations-strings.ts';
 
-/** Minimum number of upstreams that shows the filter. */
-const filterThreshold = 6;
+/** Minimum number of upstreams for which the filter is visible. */
+const minFilteredUpstreams = 6;
 
 interface UpstreamsSectionProps {
   readonly upstreams: readonly Upstream[];
-  /** Upstreams keep their order within a round. */
+  /** Increments on a manual refresh, which may change the order. */
   readonly round: number;
 }
 
-/** All configured upstreams with their current state, those with problems first. */
+/** All configured upstreams with their state. Upstreams with problems come first. */
 export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   const strings = useOperationsStrings();
   const { locale: language } = useLanguage();
@@ -40,7 +40,7 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
     <section className="sheet-section operations-upstreams">
       <h2 tabIndex={-1}>{strings.upstreams}</h2>
       {upstreams.length === 0 && <p className="soft">{strings.noUpstreams}</p>}
-      {upstreams.length >= filterThreshold && (
+      {upstreams.length >= minFilteredUpstreams && (
         <div className="upstream-filters">
           <div>
             <label className="overline" htmlFor={field}>
@@ -82,7 +82,7 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   );
 }
 
-/** Sorts the upstreams, and keeps the order within a refresh round. */
+/** Sorts the upstreams, and keeps their order until the next manual refresh. */
 function useStableOrder(upstreams: readonly Upstream[], round: number): readonly Upstream[] {
   const visible = useRef({ round, ids: [] as readonly string[] });
   const rows = sortUpstreams(upstreams, visible.current.round === round ? visible.current.ids : []);

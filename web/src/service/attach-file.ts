@@ -5,13 +5,13 @@ import { encodePath, type Service } from './service.ts';
 import { ServiceError } from './service-error.ts';
 
 export interface UploadOptions {
-  readonly onProgress: (share: number) => void;
+  readonly onProgress: (fraction: number) => void;
   readonly signal: AbortSignal;
-  /** Whether storing is forbidden. */
+  /** Whether the chat is temporary, so that the service must not store its files. */
   readonly isTemporary?: boolean;
 }
 
-/** Error code: the file would have to be stored. */
+/** Error code for a file that is too large for a temporary chat. */
 export const fileNotStored = 'file_not_kept';
 /** Maximum size of inline content. Larger files are stored and referenced. */
 export const maxInlineBytes = 512 * 1024;
@@ -19,7 +19,7 @@ const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*
 const textNames =
   /\.(md|txt|csv|tsv|log|json|jsonl|ya?ml|xml|html?|css|[jt]sx?|py|rb|go|rs|java|kt|c|h|cpp|sh|sql|toml|ini|env)$/i;
 
-/** Creates an attachment from a file. Throws `ServiceError`. */
+/** Creates an attachment from a file, and stores a large file. Throws `ServiceError`. */
 export async function attachFile(service: Service, file: File, options: UploadOptions): Promise<Attachment> {
   const { name: title, size } = file;
   const type = getFileType(file);

@@ -14,13 +14,13 @@ const toResponse = (...events: object[]) =>
 const fail = (status: number, code: string) => new ServiceError({ status, code, message: '' });
 const connectionLost = fail(0, 'connection_lost');
 
-/** Returns runs whose service replies in this order, and the requests that it received. */
+/** Returns `ChatRuns` with a service that returns these replies in order, and the requests that the service received. */
 function openRuns(...replies: readonly (Response | ServiceError)[]) {
   const requests: string[] = [];
-  const waiting = [...replies];
+  const remainingReplies = [...replies];
   const send = async (path: string, { method = 'GET' }: ServiceRequest = {}): Promise<Response> => {
     requests.push(`${method} ${path.replace('v1/chat-runs/', '')}`);
-    const reply = waiting.shift();
+    const reply = remainingReplies.shift();
     if (reply === undefined) throw new Error('unexpected request');
     if (reply instanceof Response) return reply;
     throw reply;
@@ -76,7 +76,7 @@ describe('ChatRuns', () => {
     expect([states[0], states.at(-1), states.includes(true)]).toEqual([false, false, true]);
   });
 
-  it('finds an answer whose start it did not receive', async () => {
+  it('finds an answer if the response to its start was lost', async () => {
     const { runs, requests } = openRuns(connectionLost, fail(412, 'precondition_failed'), toResponse(chunk(0), completed));
     expect(await read(runs.start('r', request, ignored))).toBe('0');
     expect(requests).toEqual(['POST r', 'POST r', 'GET r']);
@@ -89,7 +89,7 @@ describe('ChatRuns', () => {
     await expect(read(lost.runs.start('r', request, ignored))).rejects.toBe(connectionLost);
   });
 
-  it('rejects with the error of the answer, also if it resembles one of the connection', async () => {
+  it('rejects with the error of the answer, even if its code is one of a lost connection', async () => {
     for (const code of ['upstream_failed', 'broke_off', 'connection_lost']) {
       const { runs, requests } = openRuns(toResponse(chunk(0), { error: { code, message: 'x' }, sequence_number: 1 }));
       await expect(read(runs.start('r', request, ignored))).rejects.toMatchObject({ details: { code } });
@@ -120,7 +120,7 @@ describe('ChatRuns', () => {
     await expect(read(runs.start('r', request, ignored))).rejects.toMatchObject({ details: { code: 'run_canceled' } });
   });
 
-  it('repeats a stop that may have arrived before the start of its answer', async () => {
+  it('repeats a cancellation that may have arrived before the start of its answer', async () => {
     const { runs, requests } = openRuns(fail(404, 'response_not_found'), connectionLost, toResponse(completed));
     await settle(runs.cancel('r'));
     expect(requests).toEqual(Array(3).fill('POST r/cancel'));

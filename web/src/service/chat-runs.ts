@@ -18,10 +18,10 @@ interface FollowOptions extends RunListener {
 
 const minWaitMs = 500;
 const maxWaitMs = 8_000;
-/** Number of lost connections after which the page gives up to start an answer. */
+/** Maximum number of attempts to start an answer if the connection is lost. */
 const maxStartAttempts = 4;
 const maxCancelAttempts = 5;
-const cancelAgainMs = 1_000;
+const cancelRetryMs = 1_000;
 
 /**
  * Answers that the service continues without this page (docs/wire.md, Chat runs). The page chooses their IDs, so that it can find
@@ -44,8 +44,8 @@ export class ChatRuns {
   }
 
   /**
-   * Streams the chunks of an answer from the first one. If it is new, waits some seconds for its start. Throws `ServiceError` with
-   * `lostCode` if the service does not have it.
+   * Streams the chunks of an answer from the first one. If the answer is new, waits some seconds for its start. Throws
+   * `ServiceError` with `lostCode` if the service does not have the answer.
    */
   async *follow(id: string, options: FollowOptions, isNew: boolean): AsyncGenerator<Chunk> {
     yield* this.#read(id, options, isNew ? await this.#awaitStart(id, options.signal) : undefined);
@@ -64,12 +64,12 @@ export class ChatRuns {
     return undefined;
   }
 
-  /** Stops an answer. Repeats the request if the connection is lost, or if the start of the answer may not have arrived yet. */
+  /** Stops an answer. Repeats the request if the connection is lost, or if the service may not have received the start yet. */
   async cancel(id: string): Promise<void> {
     for (let attempt = 1; attempt <= maxCancelAttempts; attempt += 1) {
       const error = await this.#service.send(`${getPath(id)}/cancel`, { method: 'POST' }).then(() => undefined, toErrorDetails);
       if (error === undefined || (error.status !== 0 && error.status !== 404)) return;
-      await new Promise((resolve) => setTimeout(resolve, cancelAgainMs));
+      await new Promise((resolve) => setTimeout(resolve, cancelRetryMs));
     }
   }
 
@@ -78,7 +78,7 @@ export class ChatRuns {
     await this.#service.send(getPath(id), { method: 'DELETE' }).catch(() => undefined);
   }
 
-  /** Returns undefined if the service has the answer already, because it received an earlier attempt. */
+  /** Starts an answer. Returns undefined if the service already received an earlier attempt. */
   async #post(id: string, request: ReplyRequest, { onReconnecting }: RunListener): Promise<Response | undefined> {
     const { deployment, signal } = request;
     const body = { model: deployment, ...toRequestBody(request) };
@@ -116,7 +116,7 @@ export class ChatRuns {
           failures = 0;
           yield chunk;
         }
-        // The answer was deleted while it was read. The next request finds out.
+        // The answer was deleted during the stream. The next request fails with `lostCode`.
         response = undefined;
       } catch (error) {
         if (signal.aborted || hasFailed || toErrorDetails(error).code !== 'broke_off') throw error;
@@ -128,7 +128,7 @@ export class ChatRuns {
     }
   }
 
-  /** Any failure other than a missing answer is temporary, because the answer continues. */
+  /** Requests the chunks after a sequence number. Every error except a missing answer is temporary, because the answer continues. */
   async #open(id: string, lastSequence: number, signal: AbortSignal): Promise<Response> {
     const query = lastSequence < 0 ? '' : `?starting_after=${lastSequence}`;
     try {
@@ -152,11 +152,11 @@ function getWaitMs(failures: number): number {
 /** Resolves after the time, or when the network returns. Rejects when the signal is aborted. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const end = (act: () => void): void => {
+    const end = (settle: () => void): void => {
       clearTimeout(timer);
       removeEventListener('online', onOnline);
       signal.removeEventListener('abort', onAbort);
-      act();
+      settle();
     };
     const onOnline = (): void => end(resolve);
     const onAbort = (): void => end(() => reject(signal.reason));

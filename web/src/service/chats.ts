@@ -1,7 +1,7 @@
 import { type JsonObject, toObject } from '#base/json/json.ts';
 import type { Service } from './service.ts';
 
-/** A listed chat. `deleted` is set if it was deleted. */
+/** A chat in a list. A deleted chat has only an ID and a revision. */
 export interface ChatSummary {
   readonly id: string;
   readonly revision: number;
@@ -16,7 +16,7 @@ export interface ChatSummary {
   readonly excerpt?: string;
 }
 
-/** A page of a list. */
+/** A page of the list of chats. */
 export interface ChatPage {
   readonly data: readonly ChatSummary[];
   readonly revision: number;
@@ -52,8 +52,8 @@ export class Chats {
   }
 
   /**
-   * Writes only if the stored chat has this revision, or does not exist if the revision is undefined. Otherwise the error has
-   * status 412.
+   * Writes a chat if the stored one has this revision. If the revision is undefined, the chat must not exist. Otherwise the error
+   * has status 412.
    */
   write(id: string, body: object, revision: number | undefined): Promise<ChatSummary> {
     const headers = revision === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` };

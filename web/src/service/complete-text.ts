@@ -9,7 +9,7 @@ interface TextRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Requests a text from a model, outside of a chat. Returns '' if the reply contains none. Throws `ServiceError`. */
+/** Requests a text from a model, outside of a chat. Returns '' if the reply contains no text. Throws `ServiceError`. */
 export async function completeText(
   service: Service,
   { model, instructions, content, maxTokens, signal }: TextRequest,

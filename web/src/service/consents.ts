@@ -7,7 +7,7 @@ export type ConsentForm = ReadonlyMap<string, boolean>;
 
 export interface ConsentStatus {
   readonly isAccepted: boolean;
-  /** Empty if the service omitted it, because no consent is needed. */
+  /** Empty if no consent is required. */
   readonly form: ConsentForm;
 }
 

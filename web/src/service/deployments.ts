@@ -2,6 +2,7 @@ import { tryDecode } from '#base/http/url-path.ts';
 import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
 
+/** Owners of deployments: the operator, the signed-in user, and another user. */
 export const deploymentOwners = ['operator', 'self', 'other'] as const;
 type DeploymentOwner = (typeof deploymentOwners)[number];
 
@@ -13,9 +14,8 @@ export interface Deployment {
   readonly description: string;
   readonly iconUrl: string | undefined;
   readonly isApplication: boolean;
-  /** Owner: the operator, the user, or another user. */
   readonly owner: DeploymentOwner;
-  /** Name of an owner who shared an application with the user in person. */
+  /** Name of the owner, if the owner shared the application with this user, not only with a role. */
   readonly ownerName: string | undefined;
   /** Position in the list of the service. Configured deployments keep their order. */
   readonly position: number;
@@ -51,7 +51,7 @@ export async function listDeployments(service: Service): Promise<readonly Deploy
 
 const buckets = new WeakMap<Service, Promise<string>>();
 
-/** Returns the user's bucket, which is read once. Throws `ServiceError` with status 404 if the service stores no user data. */
+/** Returns the user's bucket, which is cached. Throws `ServiceError` with status 404 if the service stores no user data. */
 export function readBucket(service: Service): Promise<string> {
   const cachedBucket = buckets.get(service);
   if (cachedBucket !== undefined) return cachedBucket;

@@ -4,8 +4,8 @@ import { isGatewayError } from './service-error.ts';
 const recheckAfterMs = 5_000;
 
 /**
- * Whether the service can be reached. A failed request is only a hint, which another request confirms, because a single blocked
- * request does not make the page offline. While there are listeners, the check repeats until the service responds.
+ * Observes whether the service can be reached. A failed request only triggers a check, because one blocked request does not mean
+ * that the service is unreachable. While there are listeners, the check repeats until the service responds.
  */
 export class Reachability {
   readonly #listeners = new Set<() => void>();
@@ -31,13 +31,13 @@ export class Reachability {
 
   readonly isUnreachable = (): boolean => this.#isUnreachable;
 
-  /** Checks whether the service can be reached. */
+  /** Checks whether the service can be reached, and notifies the listeners if this has changed. */
   readonly check = (): void => {
     clearTimeout(this.#timer);
     if (!this.#isProbing) void this.#probe();
   };
 
-  /** Reports that the service is known to be unreachable. */
+  /** Marks the service as unreachable without a check. */
   reportUnreachable(): void {
     this.#isUnreachable = true;
   }
@@ -56,7 +56,7 @@ export class Reachability {
   }
 }
 
-/** Whether the service is currently unreachable. */
+/** Returns whether the service is currently unreachable. */
 export function useIsUnreachable({ subscribe, isUnreachable }: Reachability): boolean {
   return useSyncExternalStore(subscribe, isUnreachable);
 }

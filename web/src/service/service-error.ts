@@ -9,7 +9,7 @@ interface FieldError {
 export interface ErrorDetails {
   /** HTTP status. 0 without a response, and 200 for an error within a stream. */
   readonly status: number;
-  /** A code of docs/errors.md, or `connection_lost` and `broke_off` of this page. */
+  /** A code of docs/errors.md or of this page, such as `connection_lost` or `broke_off`. */
   readonly code: string;
   /** Message of the service, or ''. */
   readonly message: string;
@@ -23,18 +23,18 @@ export interface ErrorDetails {
   readonly requestId?: string;
   /** Errors of the fields of a rejected entry. Paths start at the configuration. */
   readonly errors?: readonly FieldError[];
-  /** Paths of the entries that need the changed entry. */
+  /** Paths of the entries that refer to the changed or deleted entry. */
   readonly usedBy?: readonly string[];
-  /** Required consent: the deployment, and which of the deployments that it reaches require consent. */
+  /** Missing consent to a deployment, and whether each deployment that it can call requires consent. */
   readonly consent?: { readonly deployment: string; readonly form: Readonly<Record<string, boolean>> };
 }
 
 /** Code of an answer that the service no longer has. */
 export const lostCode = 'run_lost';
-/** Code of an answer that was stopped, such as in another tab. */
+/** Code of an answer that was stopped, for example in another tab. */
 export const canceledCode = 'run_canceled';
 
-/** Thrown by all calls of the service. */
+/** An error response of the service, or a failed connection. */
 export class ServiceError extends Error {
   readonly details: ErrorDetails;
 
@@ -70,7 +70,7 @@ function toFieldError({ path, message }: JsonObject): FieldError {
   return { path: String(path), message: String(message) };
 }
 
-/** Whether a message was rejected because of its content, so that the same message would be rejected again. */
+/** Returns whether a message was rejected because of its content, so that sending it again would fail again. */
 export function isRejection({ status, type }: Pick<ErrorDetails, 'status' | 'type'>): boolean {
   return [400, 413, 415, 422].includes(status) || (status === 200 && type === 'invalid_request_error');
 }
@@ -81,13 +81,13 @@ export function parseConsentForm(consent: object): Readonly<Record<string, boole
   return Object.fromEntries(Object.entries(consent).map(([id, item]) => [id, requiresConsent(item)]));
 }
 
-/** Converts any thrown value. */
+/** Converts any thrown value. Values other than `ServiceError` become `connection_lost`. */
 export function toErrorDetails(error: unknown): ErrorDetails {
   if (error instanceof ServiceError) return error.details;
   return { status: 0, code: 'connection_lost', message: '' };
 }
 
-/** Whether a status comes from a proxy that cannot reach the service. */
+/** Returns whether a status is one of a proxy that cannot reach the service. */
 export function isGatewayError(status: number): boolean {
   return status >= 502 && status <= 504;
 }

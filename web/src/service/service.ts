@@ -16,15 +16,15 @@ export interface Credentials {
 export interface ServiceRequest {
   readonly method?: string;
   readonly body?: unknown;
-  /** Text body. Its type is in the headers. */
+  /** Text body, instead of `body`. The headers must contain its type. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** Options for an upload. */
 interface UploadRequest {
-  readonly onProgress: (share: number) => void;
+  /** Called with the sent fraction, from 0 to 1. */
+  readonly onProgress: (fraction: number) => void;
   readonly signal: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ export class Service {
     this.reachability = reachability;
   }
 
-  /** Returns the service with additional header fields in every request except uploads. */
+  /** Returns a service that adds these header fields to every request except uploads. */
   withHeaders(headers: Readonly<Record<string, string>>): Service {
     return new Service(this.#credentials, { ...this.#headers, ...headers }, this.reachability);
   }
@@ -71,7 +71,7 @@ export class Service {
     return answer;
   }
 
-  /** Uploads a file, and reports the sent fraction from 0 to 1. */
+  /** Uploads a file. Throws `ServiceError`. */
   async upload(path: string, file: Blob, progress: UploadRequest): Promise<unknown> {
     if (!isServicePath(path)) rejectPath();
     const authHeaders = await this.#credentials.getHeaders();
@@ -86,8 +86,8 @@ export class Service {
 }
 
 /**
- * Throws the error for a path with `..`. IDs and references come from other users, so credentials must not be sent to the path
- * that `..` leads to.
+ * Throws the error for an unsafe path. IDs and references come from other users, so a `..` in them must not send the credentials
+ * to another path.
  */
 function rejectPath(): never {
   throw new ServiceError({ status: 404, code: 'route_not_found', message: '' });
@@ -140,7 +140,7 @@ function putFile(
   });
 }
 
-/** Encodes an ID with several segments. */
+/** Percent-encodes each segment of an ID or a path. */
 export function encodePath(id: string): string {
   return id.split('/').map(encodeURIComponent).join('/');
 }
@@ -151,7 +151,7 @@ async function readError(response: Response): Promise<ReturnType<typeof parseErr
   return { ...details, ...(retryAfterSeconds > 0 && { retryAfterSeconds }), ...readRequestId(response) };
 }
 
-/** Returns the ID by which the log of the service has a request. */
+/** Returns the request ID that the logs of the service contain. */
 export function readRequestId(response: Response | undefined): { readonly requestId?: string } {
   const requestId = response?.headers.get('x-request-id');
   return requestId == null ? {} : { requestId };

@@ -37,7 +37,7 @@ export async function* streamChunks(
 export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<string> {
   const splitter = new EventSplitter();
   let isDone = false;
-  // Reads to the end of the stream. To the service, an earlier end would look like a disconnect.
+  // Reads after `[DONE]` to the end of the stream, because the service would treat an earlier end as a disconnect.
   for await (const text of readText(response, signal)) {
     for (const data of listEventData(splitter.push(text))) {
       if (data === '[DONE]') isDone = true;
@@ -48,7 +48,7 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
   throw new ServiceError({ status: 200, code: 'broke_off', message: '' });
 }
 
-/** Parses an event. Throws `ServiceError` for an error event. `response` answered the request that started the reply. */
+/** Parses an event. Throws `ServiceError` for an error event, with the request ID in `response`. */
 export function toChunk(data: string, response?: Response): Chunk {
   const value = tryParseJson(data);
   if (isJsonObject(value) && value.error !== undefined)

@@ -3,19 +3,19 @@ import { readBucket } from './deployments.ts';
 import { encodePath, type Service } from './service.ts';
 import { toErrorDetails } from './service-error.ts';
 
-/** Folders of the user's documents: prompts for messages, presets for settings, the memory, and the projects of chats. */
+/** Folders of the user's documents: prompts for messages (`said`), presets for settings, the memory, and the projects of chats. */
 export type DocumentFolder = 'said' | 'presets' | 'memory' | 'projects';
 
-/** Sends the name of the folder as an event after this page saved or deleted a document. */
+/** Dispatches an event with the name of the folder when this page saves or deletes a document. */
 export const documentChanges = new EventTarget();
 
 /** Age after which cached data is loaded again, because another device may have changed it. */
 const maxAgeMs = 60_000;
-/** Maximum number of listed documents. The service returns at most as many. */
+/** Maximum number of documents in a list, which is also the maximum of the service. */
 const maxListed = 1000;
 
-/** In-memory cache of one user's data. */
-class RecentData {
+/** In-memory cache of the lists and documents of a user. */
+class DocumentCache {
   readonly #items = new Map<string, { readonly readAtMs: number; readonly data: Promise<unknown> }>();
 
   /** Returns cached data, or loads it. Data older than `maxAgeMs` is still returned, and is loaded again for the next call. */
@@ -38,22 +38,22 @@ class RecentData {
   }
 }
 
-const recentData = new WeakMap<Service, RecentData>();
+const caches = new WeakMap<Service, DocumentCache>();
 
-function getRecentData(service: Service): RecentData {
-  const data = recentData.get(service) ?? new RecentData();
-  recentData.set(service, data);
-  return data;
+function getCache(service: Service): DocumentCache {
+  const cache = caches.get(service) ?? new DocumentCache();
+  caches.set(service, cache);
+  return cache;
 }
 
 /** Lists the names in a folder in order. Throws `ServiceError`. */
 export async function listDocuments(service: Service, folder: DocumentFolder): Promise<readonly string[]> {
   const bucket = await getBucketPath(service);
   // Browsers report each request for a missing folder as an error. A bucket always exists.
-  const folders = await getRecentData(service).get('', () => listItems(service, bucket));
+  const folders = await getCache(service).get('', () => listItems(service, bucket));
   if (!folders.some(({ name }) => name === folder)) return [];
   const path = `${bucket}${folder}/`;
-  // A document whose name contains a slash is in a subfolder.
+  // The service stores a document whose name contains a slash in a subfolder.
   const items = await listItems(service, `${path}?recursive=true&limit=${maxListed}`);
   const names = items.map(({ url }) => decodeURIComponent(String(url).slice(path.length)));
   return names.sort((left, right) => left.localeCompare(right));
@@ -64,23 +64,23 @@ async function listItems(service: Service, path: string): Promise<readonly JsonO
   return filterObjects(toObject(answer).items);
 }
 
-/** Returns undefined if the document does not exist. Throws `ServiceError`. */
+/** Reads a document. Returns undefined if it does not exist. Throws `ServiceError`. */
 export async function readDocument(service: Service, folder: DocumentFolder, name: string): Promise<JsonObject | undefined> {
   const path = `v1/${await getFolderPath(service, folder)}${encodeURIComponent(name)}`;
   const answer = await service.json(path).catch(ignoreMissing);
   return isJsonObject(answer) ? answer : undefined;
 }
 
-/** Like `readDocument`, but can return a cached document. It is at most `maxAgeMs` old, or as old as the previous call. */
+/** Like `readDocument`, but uses the cache. A document that is older than `maxAgeMs` is returned, and loaded for the next call. */
 export async function readRecentDocument(
   service: Service,
   folder: DocumentFolder,
   name: string,
 ): Promise<JsonObject | undefined> {
-  const recent = getRecentData(service);
+  const cache = getCache(service);
   // Browsers report each request for a missing document as an error.
-  const names = await recent.get(folder, () => listDocuments(service, folder));
-  return names.includes(name) ? recent.get(`${folder}/${name}`, () => readDocument(service, folder, name)) : undefined;
+  const names = await cache.get(folder, () => listDocuments(service, folder));
+  return names.includes(name) ? cache.get(`${folder}/${name}`, () => readDocument(service, folder, name)) : undefined;
 }
 
 /** Saves a document. Without `if-none-match` in the headers, replaces one with the same name. Throws `ServiceError`. */
@@ -94,30 +94,30 @@ export async function saveDocument(
   const { name } = document;
   const body = { id: `${path}${name}`, folderId: path.slice(0, -1), ...document };
   await service.send(`v1/${path}${encodeURIComponent(name)}`, { method: 'PUT', body, headers });
-  const recent = getRecentData(service);
-  recent.delete('');
-  recent.delete(folder);
-  recent.set(`${folder}/${name}`, Promise.resolve(body));
+  const cache = getCache(service);
+  cache.delete('');
+  cache.delete(folder);
+  cache.set(`${folder}/${name}`, Promise.resolve(body));
   documentChanges.dispatchEvent(new Event(folder));
 }
 
-/** Throws `ServiceError`. */
+/** Deletes a document. Throws `ServiceError`. */
 export async function deleteDocument(service: Service, folder: DocumentFolder, name: string): Promise<void> {
   await service.send(`v1/${await getFolderPath(service, folder)}${encodeURIComponent(name)}`, { method: 'DELETE' });
-  forget(service, folder, name);
+  invalidate(service, folder, name);
 }
 
-/** Gives a document another name. Throws `ServiceError`, also if a document has that name. */
+/** Renames a document. Throws `ServiceError`, also if a document already has the new name. */
 export async function renameDocument(service: Service, folder: DocumentFolder, name: string, newName: string): Promise<void> {
   const path = await getFolderPath(service, folder);
-  const [sourceUrl, destinationUrl] = [name, newName].map((each) => `${path}${encodeURIComponent(each)}`);
+  const [sourceUrl, destinationUrl] = [name, newName].map((documentName) => `${path}${encodeURIComponent(documentName)}`);
   await service.send('v1/ops/resource/move', { method: 'POST', body: { sourceUrl, destinationUrl } });
-  forget(service, folder, name);
+  invalidate(service, folder, name);
 }
 
-function forget(service: Service, folder: DocumentFolder, name: string): void {
-  const recent = getRecentData(service);
-  for (const key of ['', folder, `${folder}/${name}`]) recent.delete(key);
+function invalidate(service: Service, folder: DocumentFolder, name: string): void {
+  const cache = getCache(service);
+  for (const key of ['', folder, `${folder}/${name}`]) cache.delete(key);
   documentChanges.dispatchEvent(new Event(folder));
 }
 

@@ -9,7 +9,7 @@ import {
 } from './sign-in-storage.ts';
 import { decodeClaims, requestTokens } from './tokens.ts';
 
-/** Starts a sign-in. Returns the address of the provider. Throws `SignInError`. */
+/** Starts a sign-in. Returns the URL of the provider. Throws `SignInError`. */
 export async function startSignIn(provider: SignInOption, isPersistent = false): Promise<string> {
   const { displayName: name, endpoints } = provider;
   if (endpoints === null || !/^https?:/.test(endpoints.authorization)) throw new SignInError({ kind: 'unavailable', name });
@@ -21,9 +21,9 @@ export async function startSignIn(provider: SignInOption, isPersistent = false):
     redirectUri: new URL('./', location.href).href,
     returnHash: location.hash,
   };
-  const address = await buildAuthorizationUrl(pending);
+  const url = await buildAuthorizationUrl(pending);
   storePending(pending);
-  return address;
+  return url;
 }
 
 /** Exchanges the response of a provider for tokens. Throws `SignInError`. */
@@ -34,7 +34,8 @@ export async function redeem({ query, pending }: ProviderResponse): Promise<Stor
   const issuer = query.get('iss');
   if (issuer === null ? provider.sendsIssuer : issuer !== provider.issuer) throw new SignInError({ kind: 'foreign', name });
   const error = query.get('error');
-  if (error !== null) throw new SignInError({ kind: 'refused', name, code: error, detail: query.get('error_description') ?? '' });
+  if (error !== null)
+    throw new SignInError({ kind: 'rejected', name, code: error, detail: query.get('error_description') ?? '' });
   const tokens = await requestTokens(provider, {
     grant_type: 'authorization_code',
     code: query.get('code') ?? '',
@@ -45,7 +46,7 @@ export async function redeem({ query, pending }: ProviderResponse): Promise<Stor
   return { provider, tokens, isPersistent };
 }
 
-/** Builds the authorization address. Parameters of the configuration never replace those of the page. */
+/** Builds the authorization URL. Parameters of the configuration never replace those of the page. */
 async function buildAuthorizationUrl({ provider, state, nonce, verifier, redirectUri }: PendingSignIn): Promise<string> {
   const url = new URL(provider.endpoints.authorization);
   const parameters = {

@@ -9,7 +9,7 @@ import { toErrorDetails } from '../service/service-error.ts';
 import { useSignInStrings } from './sign-in-strings.ts';
 
 interface FirstStartProps {
-  /** Signs the administrator in. */
+  /** Called with the key to sign the administrator in. */
   readonly onKey: (key: string) => void;
 }
 
@@ -59,7 +59,7 @@ export function FirstStart({ onKey }: FirstStartProps) {
   );
 }
 
-/** The key, which the service does not show again. */
+/** The created key, which the service does not show again. */
 function CreatedKey({ createdKey, onContinue }: { readonly createdKey: string; readonly onContinue: () => void }) {
   const { firstStartKey, firstStartCopy, firstStartKeyHint, firstStartContinue } = useSignInStrings();
   return (
@@ -74,7 +74,7 @@ function CreatedKey({ createdKey, onContinue }: { readonly createdKey: string; r
   );
 }
 
-/** Throws `ServiceError`. */
+/** Returns the key for the one-time token. Throws `ServiceError`. */
 async function exchangeToken(token: string): Promise<string> {
   const service = new Service({ getHeaders: async () => ({}), renew: async () => false });
   const answer = await service.json('v1/admin/first-start', { method: 'POST', body: { token } });

@@ -18,19 +18,19 @@ interface LinkedKeyProps {
   readonly onClose: () => void;
 }
 
-/** User of a link's key, or `refused`. */
-type KeyUser = { readonly user: string | undefined } | 'refused';
+/** User of a link's key, or `rejected` for an invalid key. */
+type KeyUser = { readonly user: string | undefined } | 'rejected';
 
 /**
- * Asks before the key of a link replaces a session, because the author of the link may want the user to work under another name.
- * A key of the same user needs no question.
+ * Asks before the key of a link replaces the session, because the author of the link may want the user to act as another user. Does
+ * not ask if the key is of the same user.
  */
 export function LinkedKey({ linkedKey, visitor, user, onSignIn, onClose }: LinkedKeyProps) {
   const signInStrings = useSignInStrings();
   const [keyUser, setKeyUser] = useState<KeyUser>();
-  const isSame = keyUser !== undefined && keyUser !== 'refused' && keyUser.user === user;
+  const isSame = keyUser !== undefined && keyUser !== 'rejected' && keyUser.user === user;
   const skipQuestion = useEffectEvent(async () => {
-    // A new session with the same key would drop drafts and queued messages.
+    // A new session with the same key would discard drafts and queued messages.
     const isCurrent = visitor.provider !== undefined || (await visitor.getHeaders())['api-key'] === linkedKey;
     if (isCurrent) onClose();
     else onSignIn(linkedKey);
@@ -50,7 +50,7 @@ export function LinkedKey({ linkedKey, visitor, user, onSignIn, onClose }: Linke
 
   if (keyUser === undefined || isSame) return null;
   const currentName = formatUser(user, signInStrings);
-  if (keyUser === 'refused')
+  if (keyUser === 'rejected')
     return (
       <QuestionDialog question={signInStrings.linkRefused(currentName)} cancelLabel={signInStrings.stay} onClose={onClose} />
     );
@@ -78,6 +78,6 @@ async function findUser(key: string): Promise<KeyUser> {
     const info = await new Service(createKeyVisitor(key)).json('v1/user/info');
     return { user: isJsonObject(info) && typeof info.user === 'string' ? info.user : undefined };
   } catch (error) {
-    return toErrorDetails(error).status === 401 ? 'refused' : { user: undefined };
+    return toErrorDetails(error).status === 401 ? 'rejected' : { user: undefined };
   }
 }

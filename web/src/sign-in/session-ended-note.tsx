@@ -4,7 +4,7 @@ import { Icon, TextButton } from '../parts/icon.tsx';
 import { type Language, useLanguage } from '../strings/strings.tsx';
 import { SignInError, type SignInProblem } from './sign-in-error.ts';
 
-/** A note that the session has ended, with a link to a new sign-in that returns to the same place. */
+/** A note that the session has ended, with a button for a new sign-in that returns to the current view. */
 export function SessionEndedNote({ provider }: { readonly provider: VisitorProvider }) {
   const { strings, language } = useLanguage();
   const [message, setMessage] = useState('');

@@ -1,6 +1,6 @@
 import type { StoredSignIn } from './sign-in-storage.ts';
 
-/** Credentials that a tab gives to other tabs of this browser: a key, or the tokens of an identity provider. */
+/** Credentials that a tab shares with other tabs of this browser: a key, or the tokens of an identity provider. */
 export type SharedSignIn =
   | { readonly kind: 'key'; readonly key: string; readonly isPersistent: boolean; readonly user: string }
   | { readonly kind: 'tokens'; readonly signIn: StoredSignIn };
@@ -10,12 +10,12 @@ type TabMessage =
   | { readonly kind: 'answer'; readonly shared: SharedSignIn }
   | { readonly kind: 'signed-out'; readonly user: string };
 
-/** Lock that every signed-in tab shares, so that a new tab does not wait for an answer if there is none. */
+/** Lock that every signed-in tab holds, so that a new tab does not wait for an answer if there is no such tab. */
 const lockName = 'parley sign-in';
-/** Other tabs answer within a few milliseconds, also in the background. */
+/** Other tabs answer within a few milliseconds, even in the background. */
 const maxWaitMs = 250;
 
-/** Requests the sign-in of another tab. Resolves with the first accepted answer, or with undefined if no tab has one. */
+/** Requests the sign-in of another tab. Returns the first accepted answer, or undefined if no tab sends one. */
 export async function requestSharedSignIn(
   isAccepted: (shared: SharedSignIn) => boolean = () => true,
 ): Promise<SharedSignIn | undefined> {
@@ -52,7 +52,7 @@ interface ShareOptions {
   readonly onSignOut: () => void;
 }
 
-/** Gives the sign-in to other tabs that wait for it or request it. Returns a function that stops this. */
+/** Shares the sign-in with other tabs that wait for it or request it. Returns a function that stops this. */
 export function shareSignIn({ user, getShared, onSignOut }: ShareOptions): () => void {
   const channel = openChannel();
   channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
@@ -71,7 +71,7 @@ export function shareSignIn({ user, getShared, onSignOut }: ShareOptions): () =>
   };
 }
 
-/** Returns whether another tab may have a sign-in. Browsers without locks, such as on plain HTTP, do not report this. */
+/** Returns whether another tab may be signed in. Without locks, such as over plain HTTP, this is unknown, so it returns true. */
 async function isSignedInElsewhere(): Promise<boolean> {
   const state = await navigator.locks?.query().catch(() => undefined);
   return state?.held?.some(({ name }) => name === lockName) !== false;
@@ -84,7 +84,7 @@ export function signOutOtherTabs(user: string): void {
   channel.close();
 }
 
-/** Only pages of the same origin receive messages of a channel. Its name keeps services at other paths apart. */
+/** Opens the channel of this service. Its name contains the path, because other services can have the same origin. */
 function openChannel(): BroadcastChannel {
   return new BroadcastChannel(`parley sign-in ${new URL('./', location.href).pathname}`);
 }

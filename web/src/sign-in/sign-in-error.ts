@@ -1,10 +1,10 @@
 export interface SignInProblem {
   /**
-   * `unavailable`: the service could not reach the provider. `unreachable`: the provider did not respond to the page. `refused`:
-   * it responded with an error. `unusable`: it returned no token, or an unrequested one. `stale`: no sign-in was started here.
+   * `unavailable`: the service could not reach the provider. `unreachable`: the provider did not respond to the page. `rejected`:
+   * it responded with an error. `unusable`: it returned no token, or one of another sign-in. `stale`: this tab started no sign-in.
    * `foreign`: the response names another provider. `insecure`: the browser offers no cryptography for this address.
    */
-  readonly kind: 'unavailable' | 'unreachable' | 'refused' | 'unusable' | 'stale' | 'foreign' | 'insecure';
+  readonly kind: 'unavailable' | 'unreachable' | 'rejected' | 'unusable' | 'stale' | 'foreign' | 'insecure';
   /** Display name of the provider. */
   readonly name: string;
   /** Error code of the provider (RFC 6749, 4.1.2.1 and 5.2). */
@@ -13,7 +13,7 @@ export interface SignInProblem {
   readonly detail?: string;
 }
 
-/** A failed sign-in. */
+/** Thrown if a sign-in fails. */
 export class SignInError extends Error {
   readonly problem: SignInProblem;
 

@@ -25,7 +25,7 @@ interface SignInState {
   readonly isUnreachable: boolean;
 }
 
-/** Sign-in options of the service, loaded again when the service becomes reachable. */
+/** Loads the sign-in options of the service, and loads them again when the service becomes reachable. */
 export function useSignInOptions(): SignInState {
   const [reachability] = useState(() => new Reachability());
   const [options, setOptions] = useState<SignInOptions>();

@@ -12,7 +12,7 @@ export interface PendingSignIn {
   readonly verifier: string;
   readonly redirectUri: string;
   readonly isPersistent?: boolean;
-  /** Hash of the address to which the user returns: `#/…`. */
+  /** Hash of the page URL to which the user returns: `#/…`. */
   readonly returnHash: string;
 }
 
@@ -23,7 +23,7 @@ export interface Tokens {
   readonly refresh: string | undefined;
   /** Identifies the user to the provider at sign-out. */
   readonly id: string | undefined;
-  /** Time after which the page renews the tokens before it sends the next request. Null if their lifetime is unknown. */
+  /** Time after which the page renews the tokens before it sends a request. Null if their lifetime is unknown. */
   readonly renewAtMs: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface StoredSignIn {
 const pendingKey = 'parley sign-in begun';
 const signInKey = 'parley sign-in';
 
-// The stored field names differ from those in memory. They do not change, so that open tabs survive an update of the page.
+// The stored field names never change, so that users stay signed in after an update of the page.
 interface StoredPending extends Omit<PendingSignIn, 'provider' | 'returnHash'> {
   readonly way: ReadyProvider;
   readonly place: string;
@@ -99,14 +99,14 @@ function loadObject<Stored>(
   return isComplete ? (value as Stored) : undefined;
 }
 
-/** Response of an identity provider in the address. */
+/** Response of an identity provider in the URL of the page. */
 export interface ProviderResponse {
   readonly query: URLSearchParams;
   /** The sign-in that was started in this tab, or undefined. */
   readonly pending: PendingSignIn | undefined;
 }
 
-/** Reads the response from the address and immediately replaces it with the address where the sign-in started. */
+/** Reads the response from the URL of the page, and immediately replaces the URL with the one where the sign-in started. */
 export function consumeProviderResponse(): ProviderResponse | undefined {
   const query = new URLSearchParams(location.search);
   if (!query.has('state') || !(query.has('code') || query.has('error'))) return undefined;

@@ -5,7 +5,7 @@ import { signInFrench } from '../locales/fr/sign-in.ts';
 import { type Language, useLocalizedStrings } from '../strings/strings.tsx';
 import type { SignInProblem } from './sign-in-error.ts';
 
-/** Texts of the sign-in, in a separate chunk that only unknown visitors load. */
+/** Texts of the sign-in, in a separate chunk, because most users are already signed in. */
 export const signInStrings: Readonly<Record<Language, SignInStrings>> = {
   ...{ en: signInEnglish, de: signInGerman, fr: signInFrench, es: signInSpanish },
 };

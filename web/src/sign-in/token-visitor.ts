@@ -70,7 +70,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
     return this.#isResumed ? strings.signInEnded : strings.tokenRefused(this.displayName, serviceMessage);
   }
 
-  /** Builds the address of OpenID Connect RP-Initiated Logout 1.0, section 2. */
+  /** Builds the logout URL (OpenID Connect RP-Initiated Logout 1.0, section 2). */
   getSignOutUrl(): string | undefined {
     const { provider, tokens } = this.#signIn;
     if (provider.endpoints.endSession === undefined) return undefined;
@@ -97,7 +97,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
     this.#onEnd = listener;
   }
 
-  /** Renews one at a time, because a provider may treat a repeated refresh token as stolen. */
+  /** Runs one renewal at a time, because a provider may treat a repeated refresh token as stolen. */
   #renew(): Promise<boolean> {
     this.#renewal ??= withLock(() => this.#fetchTokens()).finally(() => {
       this.#renewal = undefined;
@@ -114,8 +114,8 @@ export class TokenVisitor implements Visitor, VisitorProvider {
       const tokens = await requestTokens(provider, { grant_type: 'refresh_token', refresh_token: old.refresh });
       this.#signIn = { ...otherFields, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
     } catch (error) {
-      // An unreachable provider may be available for the next request.
-      this.#isEnded = error instanceof SignInError && /^(refused|unusable)$/.test(error.problem.kind);
+      // The next request tries again if the provider is only unreachable.
+      this.#isEnded = error instanceof SignInError && /^(rejected|unusable)$/.test(error.problem.kind);
       return false;
     }
     if (this.#isStored) storeSignIn(this.#signIn);
@@ -135,7 +135,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
   }
 }
 
-/** Lets renewals of several tabs wait for each other. Browsers provide locks only over HTTPS and on localhost. */
-function withLock(act: () => Promise<boolean>): Promise<boolean> {
-  return navigator.locks?.request('parley renewal', act) ?? act();
+/** Runs the renewals of several tabs one after the other. Browsers provide locks only over HTTPS and on localhost. */
+function withLock(renew: () => Promise<boolean>): Promise<boolean> {
+  return navigator.locks?.request('parley renewal', renew) ?? renew();
 }

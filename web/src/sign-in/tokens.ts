@@ -24,12 +24,12 @@ export async function requestTokens(provider: ReadyProvider, form: Readonly<Reco
     });
   if (answer.status >= 500 || answer.status === 429) throw new SignInError({ kind: 'unavailable', name });
   if (!isJsonObject(answer.body)) throw new SignInError({ kind: 'unusable', name });
-  if (answer.status !== 200) throw new SignInError({ kind: 'refused', name, ...toOAuthError(answer.body) });
+  if (answer.status !== 200) throw new SignInError({ kind: 'rejected', name, ...toOAuthError(answer.body) });
   return toTokens(answer.body, provider, Date.now());
 }
 
 /**
- * Revokes a refresh token at the provider (RFC 7009), also while the page closes. Never rejects, because the user signs out
+ * Revokes a refresh token at the provider (RFC 7009), even while the page closes. Never rejects, because the user signs out
  * regardless of the result.
  */
 export async function revokeToken({ clientId, endpoints }: ReadyProvider, refresh: string): Promise<void> {
@@ -76,7 +76,7 @@ export function decodeClaims(token: string): JsonObject {
   }
 }
 
-/** Uses only the clock of the provider, because the browser clock may be wrong. */
+/** Computes the lifetime from the clock of the provider only, because the browser clock may be wrong. NaN if it is unknown. */
 function computeLifetimeSeconds(token: string): number {
   const { exp, iat } = decodeClaims(token);
   return Number(exp) - Number(iat);

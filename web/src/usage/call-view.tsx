@@ -16,7 +16,7 @@ interface CallViewProps {
   readonly close: () => void;
 }
 
-/** The facts of a call. Administrators can also read its content. */
+/** The metadata of a call. Administrators can also read its content. */
 export function CallView({ call, close }: CallViewProps) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
@@ -58,7 +58,7 @@ export function CallView({ call, close }: CallViewProps) {
   );
 }
 
-/** The content of a call. It is read only on demand, because the service records each reading. */
+/** The content of a call. It is loaded only on demand, because the audit log records each access. */
 function Content({ id }: { readonly id: string }) {
   const strings = useUsageStrings();
   const { service } = usePage();
@@ -122,7 +122,7 @@ export function CallTime({ atMs }: { readonly atMs: number }) {
   );
 }
 
-/** The name of a called deployment, also of unsaved applications, with its ID. */
+/** The name and ID of a called deployment, which can be an unsaved application. */
 export function CalledDeployment({ id }: { readonly id: string }) {
   const getName = useGetUsageName();
   return <DeploymentName id={id} name={unsavedId.test(id) ? getName(id) : undefined} />;

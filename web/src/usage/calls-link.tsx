@@ -9,7 +9,7 @@ interface CallsLinkProps {
   readonly children: ReactNode;
 }
 
-/** A name or sum that opens the individual calls. */
+/** A name or a number that opens the individual calls. */
 export function CallsLink({ filter, open, label, children }: CallsLinkProps) {
   return (
     <button

@@ -15,18 +15,18 @@ import { useGetUsageName } from './use-get-usage-name.ts';
 
 interface CallsSectionProps {
   readonly scope: Scope;
-  /** Filter without the search of this section. */
+  /** Filter without the search text of this section. */
   readonly base: CallsFilter;
   readonly choose: (outcome: Outcome | undefined) => void;
   readonly close: () => void;
 }
 
-/** Individual calls of a sum, the newest first. */
+/** The individual calls that match a filter, the newest first. */
 export function CallsSection({ scope, base, choose, close }: CallsSectionProps) {
   const strings = useUsageStrings();
   const { service } = usePage();
-  const [searched, search] = useState<Pick<CallsFilter, 'requestId' | 'status'>>({});
-  const filter = useMemo(() => ({ ...base, ...searched }), [base, searched]);
+  const [searchFilter, setSearchFilter] = useState<Pick<CallsFilter, 'requestId' | 'status'>>({});
+  const filter = useMemo(() => ({ ...base, ...searchFilter }), [base, searchFilter]);
   const load = useCallback(
     (token?: string, signal?: AbortSignal) =>
       readCalls(service, { scope, filter, ...(token && { token }), ...(signal && { signal }) }),
@@ -54,7 +54,7 @@ export function CallsSection({ scope, base, choose, close }: CallsSectionProps) 
           {...{ name: strings.outcome, value: base.outcome ?? '', options: filters }}
           onSelect={(outcome) => choose(outcome === '' ? undefined : outcome)}
         />
-        {scope === 'all' && <CallSearch onSearch={search} />}
+        {scope === 'all' && <CallSearch onSearch={setSearchFilter} />}
       </div>
       <ErrorMessage error={error} />
       {pages.length > 0 && calls.length === 0 && <p className="soft">{strings.noCalls}</p>}
@@ -95,7 +95,7 @@ function CallSearch({ onSearch }: CallSearchProps) {
   );
 }
 
-/** The filter and the days of the calls. */
+/** The heading: the filter and the days of the calls. */
 function CallsName({ filter: { deployment, user, project, from, to } }: { readonly filter: CallsFilter }) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
@@ -117,7 +117,7 @@ function CallsTable({ calls, includesUser, open }: CallsTableProps) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
   const getName = useGetUsageName();
-  const number = (name: string, show: (call: Call) => string): Column<Call> => ({ name, isNumber: true, render: show });
+  const number = (name: string, format: (call: Call) => string): Column<Call> => ({ name, isNumber: true, render: format });
   return (
     <DataTable<Call>
       label={strings.calls}

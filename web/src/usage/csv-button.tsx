@@ -13,7 +13,7 @@ import { useGetUsageName } from './use-get-usage-name.ts';
 /** Maximum number of rows of one request. */
 const maxRows = 10_000;
 
-/** Downloads the usage as CSV, by day and deployment. For all users, also by user. */
+/** A button that downloads the usage by day and deployment as CSV. The usage of all users is also grouped by user. */
 export function CsvButton({ scope, range }: { readonly scope: Scope; readonly range: DayRange }) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
@@ -45,7 +45,10 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
   );
 }
 
-/** Formats usage rows as CSV (RFC 4180), with the name that the page shows and the ID of each deployment. A text that a spreadsheet would treat as a formula gets a leading apostrophe. */
+/**
+ * Formats usage rows as CSV (RFC 4180), with the displayed name and the ID of each deployment. A text that a spreadsheet would
+ * treat as a formula gets a leading apostrophe.
+ */
 export function toCsv(rows: readonly UsageRow[], getName: (id: string) => string, includesUser: boolean): string {
   const columns = ['day', 'deployment_name', 'deployment', ...(includesUser ? ['user'] : [])];
   const lines = rows.map(({ day, deployment, user, calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }) => [
@@ -60,6 +63,6 @@ export function toCsv(rows: readonly UsageRow[], getName: (id: string) => string
 }
 
 function toCell(text: string): string {
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const safeText = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText;
 }

@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import { Segments } from '../parts/segments.tsx';
 import { useUsageStrings } from './usage-strings.ts';
 
-/** Days as `YYYY-MM-DD` in UTC, like those of the service. */
+/** Days as `YYYY-MM-DD` in UTC, as in the service. */
 export interface DayRange {
   readonly from: string;
   /** Inclusive. */
@@ -18,7 +18,7 @@ export function getLastDays(count: number, nowMs: number): DayRange {
   return { from: toDay(nowMs - (count - 1) * dayMs), to: toDay(nowMs) };
 }
 
-/** Returns the first day of the month of `nowMs` to the day of `nowMs`. */
+/** Returns the days of the month up to the day of `nowMs`. */
 export function getThisMonth(nowMs: number): DayRange {
   const to = toDay(nowMs);
   return { from: `${to.slice(0, 7)}-01`, to };
@@ -39,7 +39,7 @@ function toDay(ms: number): string {
 const dayCounts = ['7', '30', '90'] as const;
 type RangeOption = (typeof dayCounts)[number] | 'month' | 'custom';
 
-/** The last days, this month, or a custom range. Reports only valid ranges. */
+/** Options for the last days, this month, and a custom range. Calls `choose` only with valid ranges. */
 export function RangeChoice({ range, choose }: { readonly range: DayRange; readonly choose: (range: DayRange) => void }) {
   const strings = useUsageStrings();
   const [selected, setSelected] = useState<RangeOption>('30');

@@ -11,8 +11,9 @@ import { useLanguage } from '../strings/strings.tsx';
 import { formatUsd } from './measure.ts';
 import { useUsageStrings } from './usage-strings.ts';
 
-const visibleGroups = 4;
-const scarceShare = 0.8;
+const maxVisibleGroups = 4;
+/** Used fraction above which a limit counts as scarce. */
+const scarceFraction = 0.8;
 
 /** The user's limits and remaining amounts. */
 export function LimitsSection() {
@@ -28,7 +29,7 @@ export function LimitsSection() {
     ...(limits.cost.length > 0 ? [{ id: '', name: strings.allDeployments, statuses: limits.cost }] : []),
     ...limits.deployments,
   ];
-  const hiddenGroups = groups?.slice(visibleGroups) ?? [];
+  const hiddenGroups = groups?.slice(maxVisibleGroups) ?? [];
   return (
     <section className="sheet-section" aria-busy={isLoading} aria-label={strings.limits}>
       <div className="sheet-title">
@@ -40,7 +41,7 @@ export function LimitsSection() {
       </div>
       <ErrorMessage error={error} />
       {groups?.length === 0 && <p className="soft">{strings.noLimits}</p>}
-      {groups?.slice(0, visibleGroups).map((group) => (
+      {groups?.slice(0, maxVisibleGroups).map((group) => (
         <LimitGroup key={group.id} {...group} />
       ))}
       {hiddenGroups.length > 0 && (
@@ -86,7 +87,7 @@ function LimitBar({ status, groupName }: { readonly status: LimitStatus; readonl
       <svg className="limit-bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
         <rect width={Math.min(100, (used / total) * 100)} height="10" />
       </svg>
-      <span className="limit-left">
+      <span className="limit-remaining">
         <strong>{remaining}</strong> <span className="soft">· {strings.ofTotal(amount(used), amount(total))}</span>
       </span>
       {resetsAtMs !== undefined && (
@@ -102,26 +103,25 @@ function LimitBar({ status, groupName }: { readonly status: LimitStatus; readonl
   );
 }
 
-function getFillLevel(share: number): string {
-  if (share >= 1) return 'used-up';
-  return share >= scarceShare ? 'scarce' : 'plenty';
+function getFillLevel(usedFraction: number): string {
+  if (usedFraction >= 1) return 'used-up';
+  return usedFraction >= scarceFraction ? 'scarce' : 'plenty';
 }
 
-/** Status of a limit. */
 interface LimitStatus {
   readonly kind: LimitKind;
   readonly period: Period;
   /** Tokens, requests, USD, or calls in progress. */
   readonly total: number;
   readonly used: number;
-  /** Undefined for calls in progress. */
+  /** Undefined for calls in progress, which have no period. */
   readonly resetsAtMs: number | undefined;
 }
 
 interface OwnLimits {
   /** Cost limits of all deployments together. */
   readonly cost: readonly LimitStatus[];
-  /** Limits of single deployments, sorted by the highest used fraction. Deployments without limits are omitted. */
+  /** Deployments with limits, sorted by their highest used fraction. */
   readonly deployments: readonly { readonly id: string; readonly name: string; readonly statuses: readonly LimitStatus[] }[];
 }
 

@@ -8,19 +8,19 @@ export function getAmount(measure: Measure, { cost, promptTokens, completionToke
   return measure === 'tokens' ? promptTokens + completionTokens : calls;
 }
 
-/** Formats USD with cents. Amounts below a cent have two significant digits. */
+/** Formats USD with cents. An amount below one cent gets two significant digits. */
 export function formatUsd(usd: number, language: string): string {
   const hasCents = usd === 0 || Math.abs(usd) >= 0.01;
   const digits = hasCents ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
   return usd.toLocaleString(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
 }
 
-/** Formats a value with its unit, if it has one. */
+/** Formats a cost as USD, and other values as numbers. */
 export function formatValue(measure: Measure, value: number, language: string): string {
   return measure === 'cost' ? formatUsd(value, language) : value.toLocaleString(language);
 }
 
-/** Returns a step of 1, 2, or 5 times a power of ten, so that about four steps reach the value. */
+/** Returns the distance of grid lines: 1, 2, or 5 times a power of ten, so that about four lines reach the value. */
 export function computeAxisStep(highest: number, isInteger: boolean): number {
   const rough = highest / 4;
   if (!(rough > 0)) return 1;

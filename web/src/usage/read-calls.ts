@@ -7,7 +7,7 @@ import type { Scope } from './read-usage.ts';
 export const outcomes = ['ok', 'refused', 'failed', 'left'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Filter for calls. Undefined fields do not filter. */
+/** Filter for calls. Absent fields do not filter. */
 export interface CallsFilter extends DayRange {
   readonly deployment?: string;
   readonly user?: string;
@@ -76,7 +76,7 @@ function toCall(item: JsonObject): Call {
   };
 }
 
-/** A message of a call. `text` is its text, and `otherFields` is the JSON of its other fields, or '' without any. */
+/** A message of a call. `otherFields` is the JSON of all fields except the role and the text, or '' if there are none. */
 export interface RecordedMessage {
   readonly role: string;
   readonly text: string;
@@ -93,7 +93,7 @@ export interface RecordedContent {
   readonly json: string;
 }
 
-/** Reads the content of a call, which the service records in the audit log. Returns null if the service stores no content. Throws `ServiceError`. */
+/** Reads the content of a call. The audit log records this. Returns null if no content is stored. Throws `ServiceError`. */
 export async function readContent(service: Service, id: string): Promise<RecordedContent | null> {
   const answer = await service.json(`v1/admin/calls/${encodeURIComponent(id)}`);
   const content = isJsonObject(answer) ? answer.content : undefined;
@@ -108,7 +108,7 @@ export async function readContent(service: Service, id: string): Promise<Recorde
   };
 }
 
-/** The text in place of messages that were left out is shown as a message without a role. */
+/** Converts the messages of a call. A text that replaces omitted messages becomes a message without a role. */
 function toMessages(messages: unknown): readonly RecordedMessage[] {
   if (!Array.isArray(messages)) return [];
   return messages.map((message: unknown) => {

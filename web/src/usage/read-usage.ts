@@ -2,7 +2,7 @@ import { filterObjects, type JsonObject, toObject, toText } from '#base/json/jso
 import type { Service } from '../service/service.ts';
 import type { DayRange } from './day-range.tsx';
 
-/** Sums of usage. */
+/** Sums of several calls. */
 export interface Amounts {
   readonly calls: number;
   readonly failedCalls: number;
@@ -15,7 +15,7 @@ export interface Amounts {
 }
 
 export interface UsageRow extends Amounts {
-  /** '' if the request does not group by day. The next three fields follow the same rule. */
+  /** '' if the query does not group by day. The same applies to the next three fields. */
   readonly day: string;
   readonly deployment: string;
   readonly user: string;
@@ -25,18 +25,18 @@ export interface UsageRow extends Amounts {
 export interface Usage {
   readonly rows: readonly UsageRow[];
   readonly total: Amounts;
-  /** Whether there are more rows than requested. */
+  /** Whether the limit of the query omitted rows. */
   readonly isTruncated: boolean;
 }
 
-/** Whose usage is loaded. Only administrators and auditors may load the usage of all users. */
+/** Usage of the signed-in user or of all users. Only administrators and auditors may load the usage of all users. */
 export type Scope = 'own' | 'all';
 
 export interface UsageQuery extends DayRange {
   readonly scope: Scope;
   readonly by: readonly ('day' | 'deployment' | 'user' | 'project')[];
   readonly limit: number;
-  /** Whether sums by deployment leave out the requests of applications, so that they add up to the total. */
+  /** Whether sums by deployment omit the calls of applications, so that they add up to the total. */
   readonly isDirect?: boolean;
   readonly signal?: AbortSignal;
 }

@@ -11,16 +11,16 @@ import { useUsageStrings } from './usage-strings.ts';
 import { useGetUsageName } from './use-get-usage-name.ts';
 import '../attachments/chart.css';
 
-/** Grouping of the bars. `kind`: tokens by input and output, calls by outcome. */
+/** Grouping of the bars. `kind` groups tokens by input and output, and calls by outcome. */
 export const stacks = ['deployment', 'kind', 'user', 'project'] as const;
 export type Stack = (typeof stacks)[number];
 
-/** Number of chart colors without the color for all others. */
+/** Maximum number of named series. One more color is for the rest. */
 const maxSeries = 5;
 
 interface UsageDaysProps {
   readonly usage: Usage;
-  /** Opens the calls of a day, and of a bar segment. */
+  /** Opens the calls of a day or of a bar segment. */
   readonly open: (filter: CallsFilter) => void;
   readonly range: DayRange;
   readonly stack: Stack;
@@ -36,7 +36,7 @@ export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps
   const sumByDay = (toValue: (row: UsageRow) => number): readonly number[] =>
     days.map((day) => (byDay.get(day) ?? []).reduce((sum, row) => sum + toValue(row), 0));
   const toName = (name: string): string => (stack === 'deployment' ? getName(name) : name) || strings.unnamed;
-  const series = (): readonly DaySeries[] => {
+  const listSeries = (): readonly DaySeries[] => {
     if (stack === 'kind') return toKindSeries(measure, strings, sumByDay);
     const { names, hasMore } = findLargest(usage.rows, stack, measure);
     const namedSeries = names.map((name, color) => ({
@@ -54,7 +54,7 @@ export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps
     });
   return (
     <>
-      <DayChart title={strings.chart(strings[measure])} {...{ measure, days, open: openDay }} series={series()} />
+      <DayChart title={strings.chart(strings[measure])} {...{ measure, days, open: openDay }} series={listSeries()} />
       {usage.isTruncated && <p className="soft small">{strings.chartTruncated}</p>}
     </>
   );
@@ -68,7 +68,7 @@ function findLargest(rows: readonly UsageRow[], stack: Exclude<Stack, 'kind'>, m
   return { names: names.slice(0, maxSeries), hasMore: names.length > maxSeries };
 }
 
-/** Returns the filter of a bar segment by name. The sum of all others has none. */
+/** Returns the filter of a bar segment that is grouped by name. The segment of the rest has no filter. */
 function toNameFilter(
   rows: readonly UsageRow[],
   { stack, measure, index }: { stack: Exclude<Stack, 'kind'>; measure: Measure; index: number },
@@ -77,7 +77,7 @@ function toNameFilter(
   return name === undefined ? {} : { [stack]: name };
 }
 
-/** Returns the filter of a bar segment by outcome. Only calls have outcomes. */
+/** Returns the filter of a bar segment that is grouped by kind. Only calls can be filtered by outcome. */
 function toKindFilter(measure: Measure, index: number): Partial<CallsFilter> {
   const outcome = measure === 'calls' ? ([undefined, 'refused', 'failed'] as const)[index] : undefined;
   return outcome === undefined ? {} : { outcome };
@@ -126,7 +126,7 @@ interface DayChartProps {
 const [height, left, bottom, top] = [230, 54, 26, 10];
 const labelWidth = 62;
 
-/** Stacked bars per day, as wide as the available space, with a table of the same numbers below. */
+/** Stacked bars per day in the available width, and a table of the same numbers. */
 function DayChart({ title, measure, days, series, open }: DayChartProps) {
   const strings = useUsageStrings();
   const { locale: language } = useLanguage();
@@ -205,15 +205,15 @@ function Drawing({ title, measure, rows, toName, colors, open }: DrawingProps) {
         <g key={value}>
           <line className="grid-line" x1={left} x2={width} y1={toY(value)} y2={toY(value)} />
           <text className="axis" x={left - 8} y={toY(value) + 4} textAnchor="end">
-            {toTick(measure, value, language)}
+            {formatTick(measure, value, language)}
           </text>
         </g>
       ))}
       {rows.map(({ day, values }, dayIndex) => (
-        // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users use the days of the table below
+        // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users open a day from the table
         <g key={day} onClick={({ target }) => open(day, findSeries(target))}>
           <title>{`${toName(day)}: ${formatValue(measure, computeSum(values), language)}`}</title>
-          <rect className="day-room" x={left + dayIndex * slot} y={top} width={slot} height={height - top - bottom} />
+          <rect className="day-area" x={left + dayIndex * slot} y={top} width={slot} height={height - top - bottom} />
           {values.map((value, index) => (
             <rect
               key={colors[index]}
@@ -236,25 +236,25 @@ function Drawing({ title, measure, rows, toName, colors, open }: DrawingProps) {
   );
 }
 
-/** Returns the series of a bar segment. Undefined outside the bars. */
+/** Returns the index of the series of a bar segment. Undefined outside the bars. */
 function findSeries(target: EventTarget): number | undefined {
   const index = target instanceof SVGElement ? target.dataset.series : undefined;
   return index === undefined ? undefined : Number(index);
 }
 
-function toTick(measure: Measure, value: number, language: string): string {
+function formatTick(measure: Measure, value: number, language: string): string {
   const money = measure === 'cost' ? ({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const) : {};
   return value.toLocaleString(language, { ...money, notation: 'compact', maximumSignificantDigits: 3 });
 }
 
-/** Returns a ref and the width of its element in pixels. */
+/** Returns a ref callback, and the width of its element in pixels. */
 function useWidth(): readonly [(element: Element | null) => (() => void) | undefined, number] {
   const [width, setWidth] = useState(640);
-  const watch = useCallback((element: Element | null) => {
+  const observe = useCallback((element: Element | null) => {
     if (element === null) return undefined;
     const observer = new ResizeObserver(([entry]) => setWidth(Math.max(200, Math.round(entry?.contentRect.width ?? 0))));
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return [watch, width];
+  return [observe, width];
 }

@@ -34,10 +34,10 @@ export function UsagePage({ scope = 'own', openMenu }: { readonly scope: Scope |
 }
 
 const maxTableRows = 100;
-/** Enough for a month with a few dozen deployments. */
+/** Maximum number of rows of the chart. This is enough for a month with a few dozen deployments. */
 const maxRows = 1000;
 
-/** Usage by day, deployment, and user. Administrators see all users. */
+/** Usage by day and deployment. The usage of all users is also grouped by user and team. */
 function UsageSection({ initialScope }: { readonly initialScope: Scope }) {
   const strings = useUsageStrings();
   const { service } = usePage();
@@ -45,7 +45,7 @@ function UsageSection({ initialScope }: { readonly initialScope: Scope }) {
   const [range, setRange] = useState<DayRange>(() => getLastDays(30, Date.now()));
   const [selectedMeasure, setMeasure] = useState<Measure>();
   const [selectedStack, setStack] = useState<Stack>('deployment');
-  // Only the usage of all users is grouped by user and project.
+  // Only the usage of all users can be grouped by user and project.
   const stack = scope === 'all' || selectedStack === 'kind' ? selectedStack : 'deployment';
   const load = useCallback(
     async (signal: AbortSignal) => {
@@ -61,7 +61,7 @@ function UsageSection({ initialScope }: { readonly initialScope: Scope }) {
   );
   const { value, error, isLoading } = useLoaded(load);
   const [calls, setCalls] = useState<{ scope: Scope; range: DayRange; filter: CallsFilter; initial: CallsFilter }>();
-  // If another scope or range is selected, the sums are shown again.
+  // The page shows the sums again if the user selects another scope or range.
   const visibleCalls = calls?.scope === scope && calls.range === range ? calls : undefined;
   const open = (filter: CallsFilter): void => setCalls({ scope, range, filter, initial: filter });
   const close = (): void => {
@@ -142,7 +142,7 @@ function Choices({ scope, setScope, range, setRange, measure, setMeasure, stack,
   );
 }
 
-/** Returns the number of calls that applications made, which only sums by deployment count. Undefined if it is unknown. */
+/** Returns the number of calls by applications, which only sums by deployment include. Undefined if it is unknown. */
 function countInnerCalls(usage: Usage | undefined): number | undefined {
   if (usage === undefined || usage.isTruncated) return undefined;
   return usage.rows.reduce((sum, { calls }) => sum + calls, 0) - usage.total.calls;
@@ -212,7 +212,7 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
         <CallsLink {...{ open, label: strings.showCalls(toName(row)) }} filter={{ ...range, [by]: row[by] }}>
           {toName(row)}
         </CallsLink>
-        <Bar share={highest > 0 ? getAmount(measure, row) / highest : 0} />
+        <Bar fraction={highest > 0 ? getAmount(measure, row) / highest : 0} />
       </span>
     ),
   };
@@ -226,10 +226,10 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
   );
 }
 
-function Bar({ share }: { readonly share: number }) {
+function Bar({ fraction }: { readonly fraction: number }) {
   return (
     <svg className="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-      <rect width={Math.max(share * 100, share > 0 ? 0.5 : 0)} height="4" />
+      <rect width={Math.max(fraction * 100, fraction > 0 ? 0.5 : 0)} height="4" />
     </svg>
   );
 }

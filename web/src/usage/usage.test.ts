@@ -12,14 +12,16 @@ const row: UsageRow = {
   ...{ calls: 2, failedCalls: 1, refusedCalls: 1, promptTokens: 10, completionTokens: 5, cost: 0.1 + 0.2 },
 };
 
-describe('day ranges', () => {
-  it('are counted back from today in UTC', () => {
+describe('getLastDays and getThisMonth', () => {
+  it('return ranges that end with today in UTC', () => {
     expect(getLastDays(1, Date.parse('2026-03-01T23:59:59Z'))).toEqual({ from: '2026-03-01', to: '2026-03-01' });
     expect(getThisMonth(Date.parse('2026-11-25T12:00:00Z'))).toEqual({ from: '2026-11-01', to: '2026-11-25' });
     expect(getLastDays(30, Date.parse('2024-03-01T00:00:00Z'))).toEqual({ from: '2024-02-01', to: '2024-03-01' });
   });
+});
 
-  it('contain all days of a valid range and no days otherwise', () => {
+describe('listDays', () => {
+  it('returns all days of a valid range, and no days otherwise', () => {
     expect(listDays({ from: '2024-02-28', to: '2024-03-01' })).toEqual(['2024-02-28', '2024-02-29', '2024-03-01']);
     expect(listDays({ from: '2025-01-01', to: '2026-01-01' })).toHaveLength(366);
     for (const [from, to] of [
@@ -44,7 +46,7 @@ describe('toCsv', () => {
     );
   });
 
-  it('escapes names', () => {
+  it('escapes the names of deployments', () => {
     const cells = toCsv([row], () => '=A,B', false).split('\r\n')[1];
     expect(cells).toBe(`2026-03-01,"'=A,B",model,2,1,1,10,5,0.3`);
   });
@@ -63,12 +65,14 @@ describe('toCsv', () => {
   });
 });
 
-describe('displayed values', () => {
-  it('show money with cents or significant digits', () => {
+describe('formatUsd', () => {
+  it('formats cents, or significant digits below one cent', () => {
     const money = [0, 1234.5, 0.1, 0.0042, 0.00069].map((usd) => formatUsd(usd, 'en'));
     expect(money).toEqual(['$0.00', '$1,234.50', '$0.10', '$0.0042', '$0.00069']);
   });
+});
 
+describe('computeAxisStep', () => {
   it.each([
     [0, true, 1],
     [3, true, 1],
@@ -76,18 +80,20 @@ describe('displayed values', () => {
     [437, true, 200],
     [0.44, false, 0.2],
     [1_000_000, true, 500_000],
-  ])('have readable axis steps up to %d', (highest, isInteger, step) => {
+  ])('returns a round step for values up to %d', (highest, isInteger, step) => {
     expect(computeAxisStep(highest, isInteger)).toBeCloseTo(step, 9);
   });
+});
 
-  it('round times up', () => {
+describe('formatTimeUntil', () => {
+  it('rounds up', () => {
     const formatted = [0, 1, 59_001, 61_000, 3_600_001, 90_000_000].map((ms) => formatTimeUntil(ms, 0, 'en'));
     expect(formatted).toEqual(['in 0 seconds', 'in 1 second', 'in 1 minute', 'in 2 minutes', 'in 2 hours', 'in 2 days']);
     expect(formatTimeUntil(0, 5000, 'de')).toBe('in 0 Sekunden');
   });
 });
 
-it('names limits in English and German', () => {
+it('limitName names limits in English and German', () => {
   expect(usageEnglish.limitName('Token', 'minute')).toBe('tokens a minute');
   expect(usageEnglish.limitName('Cost', 'month')).toBe('USD a month');
   expect(usageGerman.limitName('Request', 'day')).toBe('Anfragen am Tag');

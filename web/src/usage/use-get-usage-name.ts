@@ -1,10 +1,10 @@
 import { useGetName } from '../page/page.tsx';
 import { useUsageStrings } from './usage-strings.ts';
 
-/** ID of all applications of a user that were tried before their first save. */
+/** Pattern of the ID that all unsaved applications of a user share. */
 export const unsavedId = /^applications\/[^/]+\/unsaved$/;
 
-/** Returns a function like that of `useGetName`, which also names the test chats of unsaved applications. */
+/** Like `useGetName`, but also returns a name for the test chats of unsaved applications. */
 export function useGetUsageName(): (id: string) => string {
   const strings = useUsageStrings();
   const getName = useGetName();

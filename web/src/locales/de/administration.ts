@@ -103,7 +103,7 @@ export const adminGerman: AdminStrings = {
   source: 'Herkunft',
   fromFile: 'aus einer Datei',
   health: 'Zustand',
-  healthStates: { good: 'Läuft', doubtful: 'Hatte Fehler', bad: 'Schlüssel abgelehnt' },
+  healthStates: { good: 'Läuft', warning: 'Hatte Fehler', bad: 'Schlüssel abgelehnt' },
 
   test: 'Testen',
   testNamed: (id) => `${id} testen`,

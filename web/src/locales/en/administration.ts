@@ -109,7 +109,7 @@ export const adminEnglish = {
   source: 'Source',
   fromFile: 'from a file',
   health: 'State',
-  healthStates: { good: 'Works', doubtful: 'Had errors', bad: 'Key rejected' },
+  healthStates: { good: 'Works', warning: 'Had errors', bad: 'Key rejected' },
 
   test: 'Test',
   testNamed: (id: string) => `Test ${id}`,

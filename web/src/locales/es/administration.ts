@@ -103,7 +103,7 @@ export const adminSpanish: AdminStrings = {
   source: 'Origen',
   fromFile: 'de un archivo',
   health: 'Estado',
-  healthStates: { good: 'Funciona', doubtful: 'Tuvo errores', bad: 'Clave rechazada' },
+  healthStates: { good: 'Funciona', warning: 'Tuvo errores', bad: 'Clave rechazada' },
 
   test: 'Probar',
   testNamed: (id) => `Probar ${id}`,

@@ -108,7 +108,7 @@ export const adminFrench: AdminStrings = {
   source: 'Origine',
   fromFile: 'd’un fichier',
   health: 'État',
-  healthStates: { good: 'Fonctionne', doubtful: 'A eu des erreurs', bad: 'Clé refusée' },
+  healthStates: { good: 'Fonctionne', warning: 'A eu des erreurs', bad: 'Clé refusée' },
 
   test: 'Tester',
   testNamed: (id) => `Tester ${id}`,
