@@ -268,6 +268,11 @@ export function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** Returns the value if it is a number, otherwise undefined. */
+export function toNumber(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
 /** Returns the strings of a list. The result is empty if the value is not a list. */
 export function filterStrings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

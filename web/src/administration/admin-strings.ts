@@ -1,3 +1,4 @@
+import { toReadableName } from '../forms/field.ts';
 import { adminGerman } from '../locales/de/administration.ts';
 import { fieldsGerman } from '../locales/de/fields.ts';
 import { type AdminStrings, adminEnglish, type KindTexts } from '../locales/en/administration.ts';
@@ -7,7 +8,6 @@ import { fieldsSpanish } from '../locales/es/fields.ts';
 import { adminFrench } from '../locales/fr/administration.ts';
 import { fieldsFrench } from '../locales/fr/fields.ts';
 import { useLocalizedStrings } from '../strings/strings.tsx';
-import { toReadableName } from './form-schema.ts';
 
 /** Texts of the administration, in a separate chunk that only the administration loads. */
 export function useAdminStrings(): AdminStrings {

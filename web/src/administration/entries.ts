@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toNumber, toObject, toText } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { isWithin } from '../builder/editors/form.ts';
 import type { Service } from '../service/service.ts';
@@ -129,7 +129,7 @@ export async function listAll<Item>(
     const body = toObject(await service.json(`v1/admin/${path}?${query}`, signal && { signal }));
     items = [...items, ...filterObjects(body.data).map(toItem)];
     onPage?.(items);
-    token = typeof body.nextToken === 'string' ? body.nextToken : undefined;
+    token = toText(body.nextToken) || undefined;
   }
   return items;
 }
@@ -195,10 +195,7 @@ interface ChangePage {
 export async function listChanges(service: Service, token?: string, signal?: AbortSignal): Promise<ChangePage> {
   const query = new URLSearchParams({ limit: '25', ...(token !== undefined && { token }) });
   const body = toObject(await service.json(`v1/admin/changes?${query}`, signal && { signal }));
-  return {
-    changes: filterObjects(body.data).map(toChange),
-    next: typeof body.nextToken === 'string' ? body.nextToken : undefined,
-  };
+  return { changes: filterObjects(body.data).map(toChange), next: toText(body.nextToken) || undefined };
 }
 
 /** Loads a change with all writes. */
@@ -258,9 +255,9 @@ function toEntry(item: JsonObject): Entry {
     etag: toText(etag),
     value: Object.fromEntries(Object.entries(item).filter(([name]) => !metadataFields.includes(name))),
     prefix: toText(prefix),
-    lastUsedAtMs: typeof lastUsedAt === 'number' || lastUsedAt === null ? lastUsedAt : undefined,
+    lastUsedAtMs: lastUsedAt === null ? null : toNumber(lastUsedAt),
     user: toText(user),
-    expiresAtMs: typeof expiresAt === 'number' ? expiresAt : toMs(expiresAt),
+    expiresAtMs: toNumber(expiresAt) ?? toMs(expiresAt),
   };
 }
 
@@ -274,10 +271,6 @@ function toAlert({ path, of, window, at, server, pending, nextAttemptAt, lastSen
   };
 }
 
-function toNumber(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
-}
-
 function toMs(time: unknown): number | undefined {
   const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
@@ -287,7 +280,7 @@ function toChange({ id, at, user, action, entries, entryCount }: JsonObject): Ch
   const writes = filterObjects(entries).map(toWrite);
   return {
     ...{ id: String(id), atMs: Number(at), user: String(user), action: String(action), writes },
-    writeCount: typeof entryCount === 'number' ? entryCount : writes.length,
+    writeCount: toNumber(entryCount) ?? writes.length,
   };
 }
 

@@ -1,5 +1,6 @@
 import { type ReactNode, useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { filterObjects } from '#base/json/json.ts';
+import { toReadableName } from '../forms/field.ts';
 import { getSeverity, readState, type Severity, type Upstream } from '../operations/node-state.ts';
 import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
@@ -7,11 +8,11 @@ import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
+import { MoreButton } from '../parts/use-pages.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { getKindTexts, useAdminStrings, useFieldStrings } from './admin-strings.ts';
 import type { Entry, Kind } from './entries.ts';
-import { toReadableName } from './form-schema.ts';
 import { ModelTest } from './model-test.tsx';
 import { useEntries } from './use-entries.ts';
 
@@ -107,17 +108,11 @@ export function EntryTable({ label, entries, columns, empty }: EntryTableProps) 
           isStacked
         />
       )}
-      {matches.length > rowCount && <MoreButton onClick={() => setRowCount((count) => count + rowsAtATime)} />}
+      <MoreButton
+        label={strings.showMore}
+        loadMore={matches.length > rowCount ? () => setRowCount(rowCount + rowsAtATime) : undefined}
+      />
     </>
-  );
-}
-
-export function MoreButton({ onClick }: { readonly onClick: () => void }) {
-  const { showMore } = useAdminStrings();
-  return (
-    <div>
-      <button {...{ type: 'button', className: 'button', onClick }}>{showMore}</button>
-    </div>
   );
 }
 

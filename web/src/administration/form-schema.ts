@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { formKeywords } from '../builder/editors/shape.ts';
+import { toReadableName } from '../forms/field.ts';
 import type { FieldStrings } from '../locales/en/fields.ts';
 
 /** Fields that are visible at first, in this order, by the path of their object. The other fields are folded. */
@@ -118,7 +119,7 @@ export function toPathLabel(
   path: string,
   { kind, id, section }: { kind: string; id: string; section: string },
   strings: FieldStrings,
-) {
+): string {
   const entryPath = [`${section}.${id}`, `${section}[${JSON.stringify(id)}]`].find((prefix) => path.startsWith(prefix));
   const parts = path.slice(entryPath?.length ?? 0).match(pathPart) ?? [];
   const names: string[] = [kind];
@@ -148,13 +149,4 @@ export function expandDifference({ path, before, after }: PathDifference): reado
     const partPath = `${path}${step.startsWith('[') ? '' : '.'}${step}`;
     return expandDifference({ path: partPath, ...(before === undefined ? { before, after: part } : { before: part, after }) });
   });
-}
-
-/** Converts `identityProviders` and `identity-providers` to “Identity providers”. */
-export function toReadableName(name: string): string {
-  const words = name
-    .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
-    .replace(/[_-]+/g, ' ')
-    .toLowerCase();
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }

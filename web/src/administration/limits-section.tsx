@@ -6,11 +6,13 @@ import { DeploymentName } from '../parts/deployment-name.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { useAction } from '../parts/use-loaded.ts';
+import { MoreButton } from '../parts/use-pages.tsx';
+import type { Service } from '../service/service.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { useAdminStrings, useFieldStrings } from './admin-strings.ts';
 import { type Entry, readEntry, saveEntry } from './entries.ts';
-import { MoreButton, rowsAtATime } from './entry-list.tsx';
+import { rowsAtATime } from './entry-list.tsx';
 import {
   type CellChange,
   findInherited,
@@ -108,7 +110,10 @@ function LimitsForm({ roles, names, reload }: LimitsFormProps) {
         {...{ roles, rows: rows.slice(0, rowCount), names, limitsByRole, window, changes, change }}
         canChange={isAdmin}
       />
-      {rows.length > rowCount && <MoreButton onClick={() => setRowCount((count) => count + rowsAtATime)} />}
+      <MoreButton
+        label={strings.showMore}
+        loadMore={rows.length > rowCount ? () => setRowCount(rowCount + rowsAtATime) : undefined}
+      />
       <p className="soft small">{strings.limitsNote}</p>
       {isInvalid && (
         <p className="trouble" role="alert">
@@ -224,7 +229,7 @@ function listRows(
 }
 
 interface CellsToSave {
-  readonly service: Parameters<typeof readEntry>[0];
+  readonly service: Service;
   readonly role: string;
   readonly cells: readonly CellChange[];
   readonly getInherited: Parameters<typeof withLimits>[2];

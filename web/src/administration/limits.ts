@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, toNumber, toObject } from '#base/json/json.ts';
 
 /** Windows of limits, in the order of the select element. */
 export const limitWindows = [
@@ -40,16 +40,9 @@ export function findLimit(
   roles: ReadonlyMap<string, RoleLimits>,
   { role, deployment, window }: { readonly role: string; readonly deployment: string; readonly window: LimitWindow },
 ): EffectiveLimit {
-  const [ownLimits, defaultLimits] = [roles.get(role), roles.get('default')];
-  const entries = [
-    ownLimits?.[deployment],
-    ownLimits?.[otherDeployments],
-    defaultLimits?.[deployment],
-    defaultLimits?.[otherDeployments],
-  ];
-  const entry = entries.find((candidate) => candidate !== undefined);
-  const value = entry?.[window];
-  return { value: typeof value === 'number' ? value : undefined, isOwn: ownLimits?.[deployment] !== undefined };
+  const ownEntry = roles.get(role)?.[deployment];
+  const entry = ownEntry ?? findInherited(roles, role, deployment);
+  return { value: toNumber(entry?.[window]), isOwn: ownEntry !== undefined };
 }
 
 /** Input of a cell: a number, or '' to inherit the limit. */
@@ -93,6 +86,6 @@ export function withLimits(
 
 /** Returns the entry that a role inherits for a deployment. */
 export function findInherited(roles: ReadonlyMap<string, RoleLimits>, role: string, deployment: string): JsonObject | undefined {
-  const [ownLimits, defaultLimits] = [roles.get(role), roles.get('default')];
-  return ownLimits?.[otherDeployments] ?? defaultLimits?.[deployment] ?? defaultLimits?.[otherDeployments];
+  const defaultLimits = roles.get('default');
+  return roles.get(role)?.[otherDeployments] ?? defaultLimits?.[deployment] ?? defaultLimits?.[otherDeployments];
 }

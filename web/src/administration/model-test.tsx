@@ -5,6 +5,7 @@ import { readFirstMessage } from '../service/complete-text.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { describeAnswerError } from '../strings/describe-error.ts';
+import { formatSeconds } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { useAdminStrings } from './admin-strings.ts';
 import type { Entry } from './entries.ts';
@@ -57,11 +58,11 @@ export function ModelTest({ entry: { id, value } }: { readonly entry: Pick<Entry
 function Result({ result: { durationMs, answer, vectorLength, error } }: { readonly result: TestResult }) {
   const strings = useAdminStrings();
   const { strings: pageStrings, locale: language } = useLanguage();
-  const seconds = (durationMs / 1000).toLocaleString(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
+  const duration = formatSeconds(durationMs, language);
   if (error !== undefined) {
     return (
       <div className="test-result">
-        <p className="verdict bad">{strings.testFailed(seconds)}</p>
+        <p className="verdict bad">{strings.testFailed(duration)}</p>
         <p className="small">{describeAnswerError(error, pageStrings)}</p>
         <p className="soft small">
           {error.message} <code>{error.code}</code>
@@ -71,7 +72,7 @@ function Result({ result: { durationMs, answer, vectorLength, error } }: { reado
   }
   return (
     <div className="test-result">
-      <p className="verdict good">{strings.testPassed(seconds)}</p>
+      <p className="verdict good">{strings.testPassed(duration)}</p>
       <p className="small">{vectorLength === undefined ? answer : strings.vectorLength(vectorLength.toLocaleString(language))}</p>
     </div>
   );

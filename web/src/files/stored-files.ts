@@ -1,6 +1,6 @@
-import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toNumber, toObject, toText } from '#base/json/json.ts';
 import { readBucket } from '../service/deployments.ts';
-import { encodePath, type Service } from '../service/service.ts';
+import { encodePath, type Service, type UploadRequest } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 
 /** A file or folder of the user. */
@@ -64,7 +64,7 @@ export class StoredFiles {
     const path = `v1/metadata/files/${await this.#getPath(folder === '' ? '' : `${folder}/`)}`;
     const answer = await this.#service.json(`${path}?${query}`, signal && { signal }).catch(emptyIfMissing);
     const { items, nextToken } = toObject(answer);
-    return { items: filterObjects(items).map(toItem), next: typeof nextToken === 'string' ? nextToken : undefined };
+    return { items: filterObjects(items).map(toItem), next: toText(nextToken) || undefined };
   }
 
   /** Returns whether a file exists. */
@@ -79,8 +79,8 @@ export class StoredFiles {
   }
 
   /** Stores a file and returns its reference. */
-  async store(path: string, file: File, progress: Parameters<Service['upload']>[2]): Promise<string> {
-    const stored = await this.#service.upload(`v1/files/${await this.#getPath(path)}`, file, progress);
+  async store(path: string, file: File, request: UploadRequest): Promise<string> {
+    const stored = await this.#service.upload(`v1/files/${await this.#getPath(path)}`, file, request);
     return String(toObject(stored).url);
   }
 
@@ -102,9 +102,9 @@ function toItem({ name, nodeType, url, contentLength, contentType, updatedAt }: 
     name: String(name),
     isFolder: nodeType === 'FOLDER',
     reference: String(url),
-    bytes: typeof contentLength === 'number' ? contentLength : undefined,
-    changedAtMs: typeof updatedAt === 'number' ? updatedAt : undefined,
-    type: typeof contentType === 'string' ? contentType : undefined,
+    bytes: toNumber(contentLength),
+    changedAtMs: toNumber(updatedAt),
+    type: toText(contentType) || undefined,
   };
 }
 

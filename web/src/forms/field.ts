@@ -72,7 +72,7 @@ interface FieldContext {
 function toField(name: string, schema: JsonObject, { isRequired, root, depth }: FieldContext): Field {
   const common: FieldCommon = {
     name,
-    label: toText(schema.title) || toLabel(name),
+    label: toText(schema.title) || toReadableName(name),
     hint: toText(schema.description),
     isRequired,
     initialValue: schema.const ?? schema.default,
@@ -122,8 +122,8 @@ function stringify(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Converts `delivery_date` and `deliveryDate` to “Delivery date”. */
-function toLabel(name: string): string {
+/** Converts `delivery_date`, `delivery-date`, and `deliveryDate` to “Delivery date”. */
+export function toReadableName(name: string): string {
   const words = name
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
     .replace(/[_-]+/g, ' ')

@@ -12,7 +12,7 @@ interface SchemaFormProps {
   /** Previously submitted value, which fills the form. */
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
   /** Label of the submit button, if it is not “Send”. */
-  readonly submitLabel?: string;
+  readonly submitLabel?: string | undefined;
   /** Called with the value, and its description with the labels of the form. A value that was entered as JSON has no description. */
   readonly onSubmit: (value: Record<string, unknown>, description?: readonly string[]) => void;
 }
@@ -25,15 +25,7 @@ export function SchemaForm({ schema, sent, submitLabel, onSubmit }: SchemaFormPr
   const [draft, setDraft] = useState<Draft>(() => (sent === undefined ? new Map() : toDraft(fields ?? [], sent)));
   const [errors, setErrors] = useState<FormErrors>(new Map());
   const id = useId();
-  if (fields === undefined)
-    return <JsonForm {...{ schema, sent, onSubmit }} {...(submitLabel !== undefined && { submitLabel })} />;
-  const submitValue = (now: Draft): void => {
-    const result = toValue(fields, now, formsStrings);
-    setErrors(result.errors);
-    const [first] = result.errors.keys();
-    if (first === undefined) onSubmit(result.value, describeValue(fields, result.value, formsStrings));
-    else document.getElementById(toFieldId(id, first))?.focus();
-  };
+  if (fields === undefined) return <JsonForm {...{ sent, submitLabel, onSubmit }} />;
   const onlyField = findOnlyChoice(fields);
   if (onlyField !== undefined) {
     return (
@@ -52,7 +44,11 @@ export function SchemaForm({ schema, sent, submitLabel, onSubmit }: SchemaFormPr
   }
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    submitValue(draft);
+    const result = toValue(fields, draft, formsStrings);
+    setErrors(result.errors);
+    const [first] = result.errors.keys();
+    if (first === undefined) onSubmit(result.value, describeValue(fields, result.value, formsStrings));
+    else document.getElementById(toFieldId(id, first))?.focus();
   };
   const onChange = (path: string, value: unknown): void => setDraft((now) => new Map(now).set(path, value));
   return (
@@ -76,7 +72,7 @@ function findOnlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'ch
   return field.isRequired && field.options.length <= maxButtons ? field : undefined;
 }
 
-function JsonForm({ sent, submitLabel, onSubmit }: SchemaFormProps) {
+function JsonForm({ sent, submitLabel, onSubmit }: Omit<SchemaFormProps, 'schema'>) {
   const strings = useStrings();
   const formsStrings = useFormsStrings();
   const [text, setText] = useState(() => JSON.stringify(sent ?? {}, null, 2));

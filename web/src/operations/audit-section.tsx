@@ -156,7 +156,6 @@ interface AuditRecord {
   /** '' if unknown. */
   readonly user: string;
   readonly object: string;
-  readonly requestId: string;
   readonly details: JsonObject;
 }
 
@@ -178,10 +177,10 @@ async function readAudit(
   });
   const body = toObject(await service.json(`v1/admin/audit?${query}`, signal && { signal }));
   return {
-    records: filterObjects(body.data).map(({ id, at, action, user, object, requestId, details }) => ({
+    records: filterObjects(body.data).map(({ id, at, action, user, object, details }) => ({
       ...{ id: toText(id), atMs: Number(at), action: toText(action), user: toText(user) },
-      ...{ object: toText(object), requestId: toText(requestId), details: toObject(details) },
+      ...{ object: toText(object), details: toObject(details) },
     })),
-    next: typeof body.nextToken === 'string' ? body.nextToken : undefined,
+    next: toText(body.nextToken) || undefined,
   };
 }

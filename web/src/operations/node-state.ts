@@ -1,4 +1,4 @@
-import { filterObjects, type JsonObject, toObject, toText } from '#base/json/json.ts';
+import { filterObjects, type JsonObject, toNumber, toObject, toText } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 
 /** An upstream with its current state on the node that responds. */
@@ -108,10 +108,6 @@ function toUpstream(item: JsonObject, queues: readonly JsonObject[]): Upstream {
 
 function toIssue({ file, path, message, hint }: JsonObject): ConfigurationIssue {
   return { file: toText(file), path: toText(path), message: toText(message), hint: toText(hint) };
-}
-
-function toNumber(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
 }
 
 /** Severity of the state of an upstream or a node. */

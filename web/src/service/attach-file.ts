@@ -1,12 +1,10 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Attachment } from '#contract/chat/message.ts';
 import { readBucket } from './deployments.ts';
-import { encodePath, type Service } from './service.ts';
+import { encodePath, type Service, type UploadRequest } from './service.ts';
 import { ServiceError } from './service-error.ts';
 
-export interface UploadOptions {
-  readonly onProgress: (fraction: number) => void;
-  readonly signal: AbortSignal;
+export interface UploadOptions extends UploadRequest {
   /** Whether the chat is temporary, so that the service must not store its files. */
   readonly isTemporary?: boolean;
 }

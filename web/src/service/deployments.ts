@@ -1,5 +1,5 @@
 import { tryDecode } from '#base/http/url-path.ts';
-import { filterObjects, filterStrings, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
+import { filterObjects, filterStrings, isJsonObject, type JsonObject, toNumber, toObject, toText } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
 
 /** Owners of deployments: the operator, the signed-in user, and another user. */
@@ -81,7 +81,7 @@ export async function readStarters(
 
 /** Converts an item of the list. `ownPrefix` is the ID prefix of the user's own deployments. */
 export function toDeployment(item: JsonObject, position: number, ownPrefix: string): Deployment {
-  const features = toObject(item.features);
+  const [features, limits] = [toObject(item.features), toObject(item.limits)];
   const id = toText(item.id);
   return {
     id,
@@ -96,10 +96,10 @@ export function toDeployment(item: JsonObject, position: number, ownPrefix: stri
     requiresConsent: features.consentRequired === true || features.consent_required === true,
     dependencies: filterStrings(item.dependencies),
     attachmentTypes: Array.isArray(item.input_attachment_types) ? filterStrings(item.input_attachment_types) : undefined,
-    maxAttachments: typeof item.max_input_attachments === 'number' ? item.max_input_attachments : undefined,
+    maxAttachments: toNumber(item.max_input_attachments),
     hasTools: features.tools === true,
     canReason: features.reasoning === true || toText(toObject(item.defaults).reasoning_effort) !== '',
-    contextTokens: toContextTokens(item.limits),
+    contextTokens: toNumber(limits.max_prompt_tokens ?? limits.max_total_tokens),
     pricing: toPricing(item.pricing),
   };
 }
@@ -114,10 +114,4 @@ function toPricing(pricing: unknown): Deployment['pricing'] {
   if (!isJsonObject(pricing)) return undefined;
   const [prompt, completion] = [Number(pricing.prompt ?? 0), Number(pricing.completion ?? 0)];
   return Number.isFinite(prompt + completion) ? { prompt, completion } : undefined;
-}
-
-function toContextTokens(limits: unknown): number | undefined {
-  if (!isJsonObject(limits)) return undefined;
-  const tokens = limits.max_prompt_tokens ?? limits.max_total_tokens;
-  return typeof tokens === 'number' ? tokens : undefined;
 }

@@ -22,7 +22,7 @@ export interface ServiceRequest {
   readonly signal?: AbortSignal;
 }
 
-interface UploadRequest {
+export interface UploadRequest {
   /** Called with the sent fraction, from 0 to 1. */
   readonly onProgress: (fraction: number) => void;
   readonly signal: AbortSignal;
@@ -72,15 +72,15 @@ export class Service {
   }
 
   /** Uploads a file. Throws `ServiceError`. */
-  async upload(path: string, file: Blob, progress: UploadRequest): Promise<unknown> {
+  async upload(path: string, file: Blob, request: UploadRequest): Promise<unknown> {
     if (!isServicePath(path)) rejectPath();
     const authHeaders = await this.#credentials.getHeaders();
     try {
-      return await putFile(path, file, { ...progress, authHeaders });
+      return await putFile(path, file, { ...request, authHeaders });
     } catch (error) {
       const isRenewed = toErrorDetails(error).status === 401 && (await this.#credentials.renew(authHeaders));
       if (!isRenewed) throw error;
-      return putFile(path, file, { ...progress, authHeaders: await this.#credentials.getHeaders() });
+      return putFile(path, file, { ...request, authHeaders: await this.#credentials.getHeaders() });
     }
   }
 }

@@ -2,3 +2,8 @@
 export function formatDateTime(atMs: number, language: string): string {
   return new Date(atMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' });
 }
+
+/** Formats a duration in seconds with its unit. */
+export function formatSeconds(ms: number, language: string): string {
+  return (ms / 1000).toLocaleString(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
+}

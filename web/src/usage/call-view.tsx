@@ -4,7 +4,7 @@ import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { useAction } from '../parts/use-loaded.ts';
-import { formatDateTime } from '../strings/format-date-time.ts';
+import { formatDateTime, formatSeconds } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { formatUsd } from './measure.ts';
 import { type Call, type RecordedContent, type RecordedMessage, readContent } from './read-calls.ts';
@@ -136,8 +136,4 @@ export function CallOutcome({ call: { outcome, status } }: { readonly call: Call
       {outcome !== 'ok' && <span className="soft small"> {status}</span>}
     </span>
   );
-}
-
-export function formatSeconds(ms: number, language: string): string {
-  return (ms / 1000).toLocaleString(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
 }

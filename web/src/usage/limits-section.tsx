@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, toNumber, toObject, toText } from '#base/json/json.ts';
 import type { LimitKind, Period } from '../locales/en/usage.ts';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
@@ -151,7 +151,7 @@ async function readLimits(service: Service, signal: AbortSignal): Promise<OwnLim
 async function listDeployments(service: Service, signal: AbortSignal): Promise<{ id: string; name: string }[]> {
   const answer = await service.json('openai/deployments', { signal });
   const items = filterObjects(toObject(answer).data);
-  return items.map(({ id, display_name: name }) => ({ id: String(id), name: typeof name === 'string' ? name : String(id) }));
+  return items.map(({ id, display_name: name }) => ({ id: String(id), name: toText(name) || String(id) }));
 }
 
 function toStatuses(answer: unknown): readonly LimitStatus[] {
@@ -159,12 +159,9 @@ function toStatuses(answer: unknown): readonly LimitStatus[] {
   return Object.entries(answer).flatMap(([name, stats]) => {
     const [, period, kind] = /^(minute|hour|day|week|month|parallel)(Token|Request|Cost|Call)Stats$/.exec(name) ?? [];
     if (period === undefined || !isJsonObject(stats) || typeof stats.total !== 'number') return [];
-    return [{ kind: kind as LimitKind, period: period as Period, total: stats.total, ...toNumbers(stats) }];
+    const { total, used, resetsAt } = stats;
+    return [{ kind: kind as LimitKind, period: period as Period, total, used: Number(used), resetsAtMs: toNumber(resetsAt) }];
   });
-}
-
-function toNumbers({ used, resetsAt }: JsonObject): Pick<LimitStatus, 'used' | 'resetsAtMs'> {
-  return { used: Number(used), resetsAtMs: typeof resetsAt === 'number' ? resetsAt : undefined };
 }
 
 function computeMaxUsage({ statuses }: { readonly statuses: readonly LimitStatus[] }): number {

@@ -1,4 +1,4 @@
-import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { filterObjects, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 import type { DayRange } from './day-range.tsx';
 import type { Scope } from './read-usage.ts';
@@ -55,7 +55,7 @@ export async function readCalls(service: Service, { scope, filter, token = '', s
   const path = scope === 'all' ? 'v1/admin/calls' : 'v1/user/calls';
   const answer = await service.json(`${path}?${query}`, signal && { signal });
   const { data, nextToken } = toObject(answer);
-  return { calls: filterObjects(data).map(toCall), next: typeof nextToken === 'string' ? nextToken : undefined };
+  return { calls: filterObjects(data).map(toCall), next: toText(nextToken) || undefined };
 }
 
 function toCall(item: JsonObject): Call {
