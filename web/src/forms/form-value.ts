@@ -78,7 +78,8 @@ function readField(field: Field, path: string, { draft, strings, errors }: Colle
   if (field.kind === 'number') return readNumber(field, input, { strings, addError });
   if (field.kind === 'text') return readText(field, String(input), { strings, addError });
   if (field.kind !== 'json' || typeof input !== 'string') return input;
-  return tryParseJson(input) ?? addError(strings.mustBeJson);
+  const value = tryParseJson(input);
+  return value === undefined ? addError(strings.mustBeJson) : value;
 }
 
 interface ReadContext {

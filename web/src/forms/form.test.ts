@@ -165,6 +165,11 @@ describe('toValue', () => {
     expect(value).toEqual({ stars: 4, color: 7, gift: true, extras: ['card'], place: { city: 'Rome' }, anything: [{ a: 1 }] });
   });
 
+  it('accepts null as the value of a JSON field', () => {
+    const { value, errors } = toValue(toFields({ properties: { a: {} } }) ?? [], new Map([['/a', 'null']]), english);
+    expect([value, errors.size]).toEqual([{ a: null }, 0]);
+  });
+
   it('reports missing and invalid fields', () => {
     const { errors } = fill({ '/stars': '2.5', '/remark': 'x'.repeat(201), '/place/city': 'R', '/anything': '{' });
     expect(Object.fromEntries(errors)).toEqual({
