@@ -35,6 +35,18 @@ async function openAsOtherUser(hash: string, options = {}): Promise<TestPage> {
   return opened;
 }
 
+it('the dialog for links keeps its size after the usage page was open', async () => {
+  const { page, sendMessage, readAnswer } = await fixture.open('demo');
+  await sendMessage('Hello');
+  await readAnswer();
+  await page.evaluate("location.hash = '#/usage'");
+  await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+  await page.goBack();
+  await page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
+  const { height = 0 } = (await page.getByRole('dialog').boundingBox()) ?? {};
+  expect(height).toBeGreaterThan(150);
+});
+
 describe('a shared chat', () => {
   it('shows another user a snapshot with its files, continues in a copy, and disappears after the link is removed', async () => {
     const owner = await fixture.open('demo');

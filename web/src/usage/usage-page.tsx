@@ -228,7 +228,7 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
 
 function Bar({ fraction }: { readonly fraction: number }) {
   return (
-    <svg className="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+    <svg className="usage-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
       <rect width={Math.max(fraction * 100, fraction > 0 ? 0.5 : 0)} height="4" />
     </svg>
   );
