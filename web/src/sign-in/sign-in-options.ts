@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { Reachability, useIsUnreachable } from '../service/reachability.ts';
+import { isGatewayError } from '../service/service-error.ts';
 
 /** Sign-in options in addition to keys. */
 interface SignInOptions {
@@ -13,6 +14,7 @@ interface SignInOptions {
 /** Reads the sign-in options of the service. Rejects if the service cannot be reached. */
 export async function readSignInOptions(): Promise<SignInOptions> {
   const response = await fetch('v1/sign-in', { credentials: 'omit', cache: 'no-store', redirect: 'error' });
+  if (isGatewayError(response.status)) throw new Error(`A proxy responded with ${response.status}`);
   const answer = tryParseJson(await response.text());
   if (!isJsonObject(answer)) return { providers: [], isFirstStart: false };
   return { providers: Array.isArray(answer.data) ? answer.data : [], isFirstStart: answer.firstStart === true };
