@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { BackgroundStrings } from '../locales/en/background.ts';
 import type { Service } from '../service/service.ts';
-import { ServiceError, toErrorDetails } from '../service/service-error.ts';
+import { isGatewayError, ServiceError, toErrorDetails } from '../service/service-error.ts';
 import { readEvents } from '../service/stream-reply.ts';
 
 /** Status of a response. */
@@ -76,8 +76,8 @@ export class BackgroundAnswers {
   }
 
   /**
-   * Streams the events from the first one until the response ends. After a lost connection, it calls `onDisconnect` and resumes
-   * after the last event.
+   * Streams the events from the first one until the response ends. If the connection is lost or the service is unavailable for a
+   * while, calls `onDisconnect` and resumes after the last event.
    */
   async *follow(
     id: string,
@@ -95,9 +95,9 @@ export class BackgroundAnswers {
         }
         return;
       } catch (error) {
-        const { code } = toErrorDetails(error);
-        if (signal.aborted || !(error instanceof ServiceError) || (code !== 'broke_off' && code !== 'connection_lost'))
-          throw error;
+        const { status, code } = toErrorDetails(error);
+        const isTemporary = code === 'broke_off' || code === 'connection_lost' || isGatewayError(status);
+        if (signal.aborted || !(error instanceof ServiceError) || !isTemporary) throw error;
         onDisconnect();
         await new Promise((resolve) => setTimeout(resolve, reconnectAfterMs));
       }
