@@ -87,6 +87,25 @@ describe('background answers', () => {
     expect(issues.externalRequests).toEqual([]);
   });
 
+  it('stay in the list if new ones arrive after “Show more”', async () => {
+    const ids = Array.from({ length: 40 }, (_, index) => `r${40 - index}`);
+    const { page } = await openAt();
+    await page.route(/v1\/user\/responses/, (route) => {
+      const query = new URL(route.request().url()).searchParams;
+      const start = ids.indexOf(query.get('after') ?? '') + 1;
+      const pageIds = ids.slice(start, start + Number(query.get('limit')));
+      const data = pageIds.map((id) => ({ id, status: 'in_progress', model: 'scripted', created_at: 0, asked: id }));
+      return route.fulfill({ json: { data, has_more: start + data.length < ids.length, last_id: pageIds.at(-1) ?? null } });
+    });
+    await page.reload();
+    const questions = page.locator('.answer-title');
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => questions.allTextContents()).toEqual(ids);
+    ids.unshift('r41');
+    await expect.poll(() => questions.first().textContent()).toBe('r41');
+    expect(await questions.allTextContents()).toEqual(expect.arrayContaining(ids.slice(0, 40)));
+  });
+
   it('resume after a lost connection without repeated text', async () => {
     const { id, exchange } = await askInBackground('Count');
     const { page } = await openAt();

@@ -17,11 +17,15 @@ export interface ListedAnswer {
   readonly asked: string | null;
 }
 
-/** One page of the list. */
-export interface AnswerPage {
+interface AnswerPage {
   readonly data: readonly ListedAnswer[];
   readonly has_more: boolean;
   readonly last_id: string | null;
+}
+
+interface AnswerList {
+  readonly answers: readonly ListedAnswer[];
+  readonly hasMore: boolean;
 }
 
 /** A response of the service (docs/responses.md). */
@@ -45,9 +49,16 @@ export class BackgroundAnswers {
     this.#service = service;
   }
 
-  async list(after: string | undefined, signal?: AbortSignal): Promise<AnswerPage> {
-    const query = after === undefined ? '' : `&after=${encodeURIComponent(after)}`;
-    return (await this.#service.json(`v1/user/responses?limit=20${query}`, signal && { signal })) as AnswerPage;
+  /** Lists the latest answers, up to `count`. */
+  async list(count: number, signal: AbortSignal): Promise<AnswerList> {
+    const answers: ListedAnswer[] = [];
+    for (let after = ''; ; ) {
+      const limit = Math.min(pageSize, count - answers.length);
+      const page = (await this.#service.json(`v1/user/responses?limit=${limit}${after}`, { signal })) as AnswerPage;
+      answers.push(...page.data);
+      if (!page.has_more || page.last_id === null || answers.length >= count) return { answers, hasMore: page.has_more };
+      after = `&after=${encodeURIComponent(page.last_id)}`;
+    }
   }
 
   async readAnswer(id: string, signal: AbortSignal): Promise<AnswerDetails> {

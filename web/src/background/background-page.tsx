@@ -3,13 +3,12 @@ import { useGetName, usePage } from '../page/page.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { AnswerView, StateMark } from './answer-view.tsx';
-import { type AnswerPage, BackgroundAnswers, isInProgress, type ListedAnswer } from './background-answers.ts';
+import { BackgroundAnswers, isInProgress, type ListedAnswer } from './background-answers.ts';
 import { useBackgroundStrings } from './background-strings.ts';
 import './background.css';
 import { formatRoute } from '../page/route.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
 
 interface BackgroundPageProps {
@@ -31,41 +30,36 @@ export function BackgroundPage({ id, openMenu }: BackgroundPageProps) {
 }
 
 const refreshMs = 3_000;
+/** Number of answers that the list shows at first, and adds with each “Show more”. */
+const answersAtATime = 20;
 
 /** All answers, the latest first. The list refreshes while one is in progress. */
 function AnswerList({ answers }: { readonly answers: BackgroundAnswers }) {
   const strings = useBackgroundStrings();
-  const load = useCallback((signal: AbortSignal) => answers.list(undefined, signal), [answers]);
-  const { value, error, isLoading, reload } = useLoaded(load);
-  const [older, setOlder] = useState<readonly AnswerPage[]>([]);
-  const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
-  const isAnyInProgress = value?.data.some(isInProgress) === true;
+  const [count, setCount] = useState(answersAtATime);
+  const load = useCallback((signal: AbortSignal) => answers.list(count, signal), [answers, count]);
+  const { value: list, error, isLoading, reload } = useLoaded(load);
+  const isAnyInProgress = list?.answers.some(isInProgress) === true;
   useEffect(() => {
     if (!isAnyInProgress) return;
     const timer = setInterval(() => document.hidden || reload(), refreshMs);
     return () => clearInterval(timer);
   }, [isAnyInProgress, reload]);
-  const last = older.at(-1) ?? value;
-  const addOlder = (): void => {
-    answers.list(last?.last_id ?? undefined).then(
-      (page) => setOlder((before) => [...before, page]),
-      (error: unknown) => setLoadMoreError(toErrorDetails(error)),
-    );
-  };
-  const answersById = new Map([value, ...older].flatMap((page) => page?.data ?? []).map((item) => [item.id, item]));
   const isSupported = error?.code !== 'route_not_found';
   return (
-    <div className="sheet" aria-busy={isLoading && value === undefined}>
+    <div className="sheet" aria-busy={isLoading && list === undefined}>
       <h1>{strings.title}</h1>
       {isSupported && <p className="soft">{strings.intro}</p>}
-      {isSupported ? <ErrorMessage error={loadMoreError ?? error} /> : <p className="soft">{strings.noStore}</p>}
-      {value?.data.length === 0 && <p className="soft">{strings.noAnswers}</p>}
+      {isSupported ? <ErrorMessage error={error} /> : <p className="soft">{strings.noStore}</p>}
+      {list?.answers.length === 0 && <p className="soft">{strings.noAnswers}</p>}
       <ul className="answers">
-        {[...answersById.values()].map((answer) => (
+        {list?.answers.map((answer) => (
           <AnswerItem key={answer.id} answer={answer} />
         ))}
       </ul>
-      {last?.has_more === true && <TextButton onClick={addOlder}>{strings.showMore}</TextButton>}
+      {list?.hasMore === true && (
+        <TextButton onClick={() => setCount(list.answers.length + answersAtATime)}>{strings.showMore}</TextButton>
+      )}
     </div>
   );
 }
