@@ -129,7 +129,7 @@ describe('the operations page', () => {
     await section.getByText(/^The change of .* was rejected/).waitFor();
     expect(await section.locator('.configuration-issues li').allInnerTexts()).toEqual([
       expect.stringMatching(
-        /^models\.one\.upstreams\[0\]\.wieght\s+is not known; did you mean weight\?\s+\/etc\/parley\/parley\.yaml$/,
+        /^models\.one\.upstreams\[0\]\.wieght\s+is not known\. Did you mean weight\?\s+\/etc\/parley\/parley\.yaml$/,
       ),
       expect.stringMatching(/^The complete file\s+<img src=x onerror=alert\(1\)>$/),
     ]);

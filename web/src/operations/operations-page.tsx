@@ -101,7 +101,7 @@ function ConfigurationIssues({ title, issues }: { readonly title: string; readon
         {issues.map(({ file, path, message, hint }) => (
           <li key={`${file} ${path} ${message}`}>
             <p className="issue-path">{path === '' ? strings.wholeFile : <code>{path}</code>}</p>
-            <p>{[message, hint].filter((part) => part !== '').join('; ')}</p>
+            <p>{hint === '' ? message : `${message}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`}</p>
             {file !== '' && <p className="soft small">{file}</p>}
           </li>
         ))}
