@@ -106,13 +106,12 @@ export class TokenVisitor implements Visitor, VisitorProvider {
   }
 
   async #fetchTokens(): Promise<boolean> {
-    const { tokens: old, ...otherFields } = this.#signIn;
-    const { provider } = otherFields;
+    const { provider, tokens: old } = this.#signIn;
     if (this.#isEnded || old.refresh === undefined) return false;
     if (await this.#adoptTokens()) return true;
     try {
       const tokens = await requestTokens(provider, { grant_type: 'refresh_token', refresh_token: old.refresh });
-      this.#signIn = { ...otherFields, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
+      this.#signIn = { ...this.#signIn, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
     } catch (error) {
       // The next request tries again if the provider is only unreachable.
       this.#isEnded = error instanceof SignInError && /^(rejected|unusable)$/.test(error.problem.kind);
