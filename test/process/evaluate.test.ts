@@ -86,9 +86,9 @@ describe('parley evaluate', () => {
     [['guide', '--url', 'x'], '--url must be a URL'],
     [['guide', '--cases', 'cases.txt'], 'cases.txt: the file name must end in .json'],
     [['guide', '--cases', 'absent.json'], 'absent.json: ENOENT'],
-    [['nothing', '--cases', cases], 'the service responded with 404: No application exists at this path'],
-    [['guide', '--key', 'wrong'], 'the service responded with 401'],
-    [['guide', '--url', 'http://127.0.0.1:9'], 'http://127.0.0.1:9 is unreachable'],
+    [['nothing', '--cases', cases], 'parley: No application exists at this path'],
+    [['guide', '--key', 'wrong'], '. Check the key in --key'],
+    [['guide', '--url', 'http://127.0.0.1:2'], 'http://127.0.0.1:2 is unreachable (ECONNREFUSED)'],
   ])('exits with code 2 and a reason for the arguments %j', async (args, reason) => {
     const { code, stderr, stdout } = await evaluate(...args);
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(reason)]);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '#base/json/json.ts';
 import { truncate } from '#base/text/truncate.ts';
 import { readEntryDocument, toReferences } from '#configuration/entry-document.ts';
 import { readSecretFile } from '#configuration/load.ts';
@@ -11,7 +12,7 @@ import { type ConfigurationError, formatConfigurationError } from '#contract/con
 import { formatPath } from '#contract/configuration/issue.ts';
 import { isHttpUrl } from '#contract/configuration/values.ts';
 import { defaultUrl } from '../command-options.ts';
-import { AdministrationClient, AdministrationError, type AppliedDocument, type AppliedWrite } from './administration-client.ts';
+import { ServiceClient, ServiceClientError } from '../service-client.ts';
 import type { AdministrationCommand, ApplyFlags, ExportFlags } from './administration-flags.ts';
 
 /** Dependencies of `parley apply`, `parley diff`, and `parley export`. */
@@ -23,6 +24,22 @@ export interface AdministrationDeps {
   readonly report: (line: string) => void;
   /** Writes a line to stdout. */
   readonly show: (line: string) => void;
+}
+
+/** Response of `POST /v1/admin/apply`. */
+interface AppliedDocument {
+  readonly dryRun: boolean;
+  /** ID of the change. Null if no entry was stored. */
+  readonly change: string | null;
+  readonly data: readonly AppliedWrite[];
+}
+
+/** A write of an entry, as the service returns it. */
+interface AppliedWrite {
+  readonly kind: string;
+  readonly id: string;
+  readonly action: 'created' | 'updated' | 'deleted';
+  readonly differences: readonly { readonly path: string; readonly before?: unknown; readonly after?: unknown }[];
 }
 
 /** The arguments or the environment are invalid. */
@@ -60,9 +77,9 @@ function reportError(error: unknown, isJson: boolean, { report, show }: Administ
     report(`parley: ${error.message}. See parley apply --help`);
     return 2;
   }
-  if (!(error instanceof RejectedError || error instanceof AdministrationError)) throw error;
+  if (!(error instanceof RejectedError || error instanceof ServiceClientError)) throw error;
   const { code = null, errors, message } = error;
-  const suggestion = error instanceof AdministrationError ? error.suggestion : undefined;
+  const suggestion = error instanceof ServiceClientError ? error.suggestion : undefined;
   for (const item of errors) report(formatConfigurationError({ file: '', ...item }));
   report(`parley: ${[message, suggestion].filter((sentence) => sentence !== undefined).join('. ')}`);
   if (isJson) show(JSON.stringify({ error: { code, message, errors } }, null, 2));
@@ -84,9 +101,14 @@ async function apply(flags: ApplyFlags, deps: ApplyDeps): Promise<0 | 1> {
   const document = await readEntryDocument(files, environment);
   if ('errors' in document) throw new RejectedError('The files are invalid. They were not sent', document);
   const send = (isPreview: boolean): Promise<AppliedDocument> =>
-    client.apply(document.value, { isDryRun: isPreview, isPruning }).catch((error) => {
-      throw withFiles(error, document.findFile);
-    });
+    client
+      .send<AppliedDocument>('POST', 'v1/admin/apply', {
+        body: document.value,
+        query: `dryRun=${isPreview}&prune=${isPruning}`,
+      })
+      .catch((error) => {
+        throw withFiles(error, document.findFile);
+      });
   if (mustConfirm) {
     const deletions = (await send(true)).data.filter(({ action }) => action === 'deleted');
     for (const { kind, id } of deletions) report(`- ${toPath(kind, id)}`);
@@ -105,7 +127,7 @@ async function apply(flags: ApplyFlags, deps: ApplyDeps): Promise<0 | 1> {
 
 /** Returns an error that names the file of each error in the document. */
 function withFiles(error: unknown, findFile: (path: string) => string): unknown {
-  if (!(error instanceof AdministrationError) || error.errors.length === 0) return error;
+  if (!(error instanceof ServiceClientError) || error.errors.length === 0) return error;
   const { code, errors, suggestion } = error;
   // The paths of `in_use` name entries that depend on an entry of the document, but are not in the document.
   const toFile = (path: string): string => (code === 'in_use' ? '' : findFile(path));
@@ -114,7 +136,7 @@ function withFiles(error: unknown, findFile: (path: string) => string): unknown 
 }
 
 async function exportEntries(flags: ExportFlags, { environment, report, show }: AdministrationDeps): Promise<0> {
-  const document = await openClient(flags, environment).export();
+  const document = await openClient(flags, environment).send<JsonObject>('GET', 'v1/admin/export');
   const { value, variables } = toReferences(document, flags);
   show(flags.isJson ? JSON.stringify(value, null, 2) : formatYaml(value).trimEnd());
   if (variables.size > 0) report('Secrets are not exported. Set these variables before you apply the document:');
@@ -123,7 +145,7 @@ async function exportEntries(flags: ExportFlags, { environment, report, show }: 
 }
 
 /** Returns a client with the key of the environment or the key file. Throws UsageError or RejectedError. */
-function openClient({ url, keyFile }: ApplyFlags | ExportFlags, environment: Environment): AdministrationClient {
+function openClient({ url, keyFile }: ApplyFlags | ExportFlags, environment: Environment): ServiceClient {
   const address = url ?? (environment.PARLEY_URL || defaultUrl);
   if (!isHttpUrl(address)) throw new UsageError('PARLEY_URL must be a URL, such as http://127.0.0.1:8080');
   const keySource = keyFile ?? 'PARLEY_KEY';
@@ -138,7 +160,25 @@ function openClient({ url, keyFile }: ApplyFlags | ExportFlags, environment: Env
     throw new RejectedError(`The key in ${keySource} contains a space or another character that a key cannot have`, {
       errors: [],
     });
-  return new AdministrationClient({ base: new URL(address), key, keySource });
+  return new ServiceClient({
+    base: new URL(address),
+    key,
+    retrySuggestion: 'Check the address, and run the command again. It does not repeat a change that is already stored',
+    getSuggestion: (status, code) => getSuggestion(keySource, status, code),
+  });
+}
+
+function getSuggestion(keySource: string, status: number, code: string | undefined): string | undefined {
+  if (status === 401) return `Check the key in ${keySource}`;
+  if (code === 'access_denied')
+    return `Give the key in ${keySource} the role admin. For diff, export, and --dry-run, the role auditor is sufficient`;
+  if (code === 'in_use')
+    return 'Change these entries in the same document, or delete the entry with DELETE /v1/admin/{kind}/{id}?force=true';
+  if (code === 'configured_in_file') return 'Change the configuration file of the service, or remove the entry from the document';
+  if (code === 'route_not_found')
+    return 'Upgrade the service, whose version has no run-time configuration, or set its address with --url';
+  if (code === 'payload_too_large') return 'Split the document, and apply the parts without --prune';
+  return status === 503 ? 'No entry was stored. Try again later' : undefined;
 }
 
 function readKeyFile(file: string): string {

@@ -84,5 +84,5 @@ it('evaluateCommand exits with 2 if the connection ends during a response', asyn
     response.writeHead(200, { 'content-length': 100 }).write('{');
     setTimeout(() => response.destroy(), 20);
   });
-  expect([code, progress]).toEqual([2, expect.stringMatching(/^parley: the connection to http:\/\/127.0.0.1:\d+ failed/)]);
+  expect([code, progress]).toEqual([2, expect.stringMatching(/^parley: The connection to http:\/\/127.0.0.1:\d+ failed/)]);
 });

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { joinPath } from '#base/http/url-path.ts';
-import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { tryParseJson } from '#base/json/json.ts';
 import { parseJsonc } from '#configuration/parse-jsonc.ts';
 import { parseYaml } from '#configuration/parse-yaml.ts';
 import type { ParsedText } from '#configuration/parsed-text.ts';
@@ -13,6 +12,7 @@ import { type EvaluationRequest, parseCases, parseCsvCases } from '#contract/eva
 import { getCaseName } from '#domain/evaluation/compare-results.ts';
 import type { CaseResult } from '#domain/evaluation/evaluation.ts';
 import { defaultUrl } from '../command-options.ts';
+import { ServiceClient, ServiceClientError } from '../service-client.ts';
 import type { EvaluateFlags } from './evaluate-flags.ts';
 
 /** Dependencies of `parley evaluate`. */
@@ -37,7 +37,8 @@ export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps):
     return await evaluate(flags, deps);
   } catch (error) {
     if (!isExpectedError(error)) throw error;
-    deps.writeProgress(`parley: ${error.message}\n`);
+    const suggestion = error instanceof ServiceClientError ? error.suggestion : undefined;
+    deps.writeProgress(`parley: ${[error.message, suggestion].filter((sentence) => sentence !== undefined).join('. ')}\n`);
     return 2;
   }
 }
@@ -46,7 +47,14 @@ async function evaluate(flags: EvaluateFlags, { environment, show, ...terminal }
   const { url = environment.PARLEY_URL || defaultUrl, key = environment.PARLEY_KEY, version, against, parallel } = flags;
   if (!isHttpUrl(url)) throw new EvaluateError('PARLEY_URL must be a URL, such as http://127.0.0.1:8080');
   const cases = flags.cases === undefined ? undefined : await readCases(flags.cases);
-  const client = new EvaluationClient(new URL(url), key);
+  const keySource = flags.key === undefined ? 'PARLEY_KEY' : '--key';
+  const service = new ServiceClient({
+    base: new URL(url),
+    key,
+    retrySuggestion: 'Check the address, and run the command again',
+    getSuggestion: (status) => (status === 401 ? `Check the key in ${keySource}` : undefined),
+  });
+  const client = new EvaluationClient(service);
   const applicationPath = await client.resolvePath(flags.application);
   const request = { ...(cases && { cases }), ...(parallel !== undefined && { parallel }) };
   const context = { ...terminal, client };
@@ -181,17 +189,12 @@ interface ReportedComparison {
   readonly cases: readonly { readonly name: string; readonly change: string }[];
 }
 
-const timeoutMs = 120_000;
-const bounds = { maxDepth: 1000, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
-
-/** Client for the evaluation endpoints of a running service. Throws EvaluateError. */
+/** Client for the evaluation endpoints of a running service. Throws ServiceClientError. */
 class EvaluationClient {
-  readonly #base: URL;
-  readonly #key: string | undefined;
+  readonly #client: ServiceClient;
 
-  constructor(base: URL, key: string | undefined) {
-    this.#base = base;
-    this.#key = key;
+  constructor(client: ServiceClient) {
+    this.#client = client;
   }
 
   /** Returns `BUCKET/PATH` of an application, percent-encoded. */
@@ -199,72 +202,39 @@ class EvaluationClient {
     // Pattern bound: a command-line argument.
     const fullPath = /^applications\/(.+\/.+)$/.exec(application)?.[1];
     if (fullPath !== undefined) return fullPath;
-    const { bucket } = await this.#send<{ readonly bucket: string }>('GET', 'v1/bucket');
+    const { bucket } = await this.#client.send<{ readonly bucket: string }>('GET', 'v1/bucket');
     return `${bucket}/${application}`;
   }
 
   async start(applicationPath: string, request: EvaluationRequest): Promise<ReportedEvaluation> {
-    return this.#send('POST', `v1/evaluations/applications/${applicationPath}`, request);
+    return this.#client.send('POST', `v1/evaluations/applications/${applicationPath}`, { body: request });
   }
 
   async progress(id: string): Promise<ReportedEvaluation> {
-    return this.#send('GET', `v1/evaluations/${id}`, undefined, 'results=false');
+    return this.#client.send('GET', `v1/evaluations/${id}`, { query: 'results=false' });
   }
 
   async results(id: string): Promise<EvaluationWithResults> {
-    return this.#send('GET', `v1/evaluations/${id}`);
+    return this.#client.send('GET', `v1/evaluations/${id}`);
   }
 
   async compare(before: string, after: string): Promise<ReportedComparison> {
-    return this.#send('GET', `v1/evaluations/${after}/comparison`, undefined, `with=${before}`);
+    return this.#client.send('GET', `v1/evaluations/${after}/comparison`, { query: `with=${before}` });
   }
 
   async cancel(id: string): Promise<void> {
-    await this.#send('POST', `v1/evaluations/${id}/cancel`);
-  }
-
-  /** Sends a request. The caller states the type of the service's response. */
-  async #send<Reply>(method: string, path: string, body?: object, query = ''): Promise<Reply> {
-    const url = joinPath(this.#base, path);
-    url.search = query;
-    const headers = {
-      ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    };
-    const request = { method, headers, signal: AbortSignal.timeout(timeoutMs) };
-    const { origin } = this.#base;
-    const response = await fetch(url, { ...request, ...(body !== undefined && { body: JSON.stringify(body) }) }).catch(
-      (cause) => {
-        throw new EvaluateError(`${origin} is unreachable. Check --url`, { cause });
-      },
-    );
-    const text = await response.text().catch((cause) => {
-      throw new EvaluateError(`the connection to ${origin} failed. Run the command again`, { cause });
-    });
-    if (!response.ok) throw new EvaluateError(`the service responded with ${response.status}: ${getErrorMessage(text)}`);
-    const reply = tryParseJson(text, bounds);
-    if (!isJsonObject(reply))
-      throw new EvaluateError(
-        `${origin} responded with ${response.status}, but without JSON. Set the address of a Parley service with --url or PARLEY_URL`,
-      );
-    return reply as Reply;
+    await this.#client.send('POST', `v1/evaluations/${id}/cancel`);
   }
 }
 
-function getErrorMessage(text: string): string {
-  const value = tryParseJson(text);
-  const error = isJsonObject(value) && isJsonObject(value.error) ? value.error.message : undefined;
-  return typeof error === 'string' ? error : text.slice(0, 200);
-}
-
-/** Cases cannot be read, or the service cannot run them. The message may be shown to the user. */
+/** The arguments or the cases are invalid. The message may be shown to the user. */
 class EvaluateError extends Error {
   override readonly name = 'EvaluateError';
 }
 
 /** Returns whether an error is one of this command, or of a file. */
 function isExpectedError(error: unknown): error is Error {
-  return error instanceof EvaluateError || (error instanceof Error && 'syscall' in error);
+  return error instanceof EvaluateError || error instanceof ServiceClientError || (error instanceof Error && 'syscall' in error);
 }
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
