@@ -3,7 +3,7 @@ export type LimitKind = 'Token' | 'Request' | 'Cost' | 'Call';
 /** Period of a limit, as named by the service. `parallel` limits the calls in progress. */
 export type Period = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'parallel';
 
-const units: Readonly<Record<LimitKind, string>> = { Token: 'tokens', Request: 'requests', Cost: 'spent', Call: 'requests' };
+const units: Readonly<Record<LimitKind, string>> = { Token: 'tokens', Request: 'requests', Cost: 'USD', Call: 'requests' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'a minute',
   hour: 'an hour',
@@ -20,8 +20,7 @@ export const usageEnglish = {
   limits: 'Your limits',
   noLimits: 'No limits',
   allDeployments: 'All models and applications',
-  limitName: (kind: LimitKind, period: Period) =>
-    kind === 'Cost' ? `USD ${periods[period]}` : `${units[kind]} ${periods[period]}`,
+  limitName: (kind: LimitKind, period: Period) => `${units[kind]} ${periods[period]}`,
   ofTotal: (used: string, total: string) => `${used} of ${total} used`,
   remaining: (amount: string) => `${amount} left`,
   usedUp: 'used up',
