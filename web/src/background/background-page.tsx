@@ -1,15 +1,15 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
+import { formatRoute } from '../page/route.ts';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { useLanguage } from '../strings/strings.tsx';
 import { AnswerView, StateMark } from './answer-view.tsx';
 import { BackgroundAnswers, isInProgress, type ListedAnswer } from './background-answers.ts';
 import { useBackgroundStrings } from './background-strings.ts';
 import './background.css';
-import { formatRoute } from '../page/route.ts';
-import { ErrorMessage } from '../parts/error-message.tsx';
-import { useLoaded } from '../parts/use-loaded.ts';
-import { useLanguage } from '../strings/strings.tsx';
 
 interface BackgroundPageProps {
   /** ID of the open answer. If undefined, the list is open. */

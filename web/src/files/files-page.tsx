@@ -1,20 +1,20 @@
 import { type DragEvent, type FormEvent, useCallback, useEffect, useEffectEvent, useId, useState } from 'react';
 import { usePage, useVisibility } from '../page/page.tsx';
+import { formatRoute } from '../page/route.ts';
 import { FileButton, saveFile } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon, TextButton } from '../parts/icon.tsx';
+import { isComposing } from '../parts/is-composing.ts';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
+import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useStrings } from '../strings/strings.tsx';
 import { FileList } from './file-list.tsx';
 import { UploadList, useFileUploads } from './file-uploads.tsx';
 import { useFilesStrings } from './files-strings.ts';
 import { StoredFiles, type StoredItem } from './stored-files.ts';
 import './files.css';
-import { formatRoute } from '../page/route.ts';
-import { isComposing } from '../parts/is-composing.ts';
-import { MoreButton, usePages } from '../parts/use-pages.tsx';
-import { useStrings } from '../strings/strings.tsx';
 
 interface FilesPageProps {
   /** Path of the folder. Undefined for the root folder. */

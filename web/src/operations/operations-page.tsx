@@ -1,17 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import type { OperationsStrings } from '../locales/en/operations.ts';
 import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
+import { formatDateTime } from '../strings/format-date-time.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AuditSection } from './audit-section.tsx';
 import { type ConfigurationIssue, findIssues, type NodeState, readState } from './node-state.ts';
 import { useOperationsStrings } from './operations-strings.ts';
 import { UpstreamsSection } from './upstreams-section.tsx';
 import './operations.css';
-import type { OperationsStrings } from '../locales/en/operations.ts';
-import { formatDateTime } from '../strings/format-date-time.ts';
 
 const refreshMs = 15_000;
 
