@@ -75,7 +75,7 @@ export function FieldSection() {
         />
       </Sample>
       <Sample name="Form made from a schema, to be sent and sent">
-        <SchemaForm schema={schema} sent={undefined} onSubmit={() => undefined} />
+        <SchemaForm schema={schema} submittedValue={undefined} onSubmit={() => undefined} />
       </Sample>
     </Section>
   );

@@ -92,8 +92,8 @@ function readText(
   text: string,
   { strings, addError }: ReadContext,
 ): string | undefined {
-  if (text.length < min) return addError(strings.longEnough(min));
-  if (text.length > max) return addError(strings.shortEnough(max));
+  if (text.length < min) return addError(strings.minLength(min));
+  if (text.length > max) return addError(strings.maxLength(max));
   const message = findFormatError(text, format, pattern, strings);
   if (message !== undefined) return addError(message);
   return format === 'date-time' ? new Date(text).toISOString() : text;
@@ -121,8 +121,8 @@ const formats: Readonly<Record<string, { readonly isValid: (text: string) => boo
     date: { isValid: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)), errorKey: 'mustBeDate' },
     'date-time': { isValid: (text) => !Number.isNaN(Date.parse(text)), errorKey: 'mustBeDate' },
     time: { isValid: (text) => /^([01]\d|2[0-3]):[0-5]\d/.test(text), errorKey: 'mustBeTime' },
-    uuid: { isValid: (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text), errorKey: 'mustBeFormed' },
-    ipv4: { isValid: (text) => /^(\d{1,3}\.){3}\d{1,3}$/.test(text), errorKey: 'mustBeFormed' },
+    uuid: { isValid: (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text), errorKey: 'invalidFormat' },
+    ipv4: { isValid: (text) => /^(\d{1,3}\.){3}\d{1,3}$/.test(text), errorKey: 'invalidFormat' },
   };
 
 const maxPatternChars = 300;
@@ -134,7 +134,7 @@ const slowPattern = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
 function findFormatError(text: string, format: string, pattern: string, strings: FormsStrings): string | undefined {
   const rule = Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (rule !== undefined && !rule.isValid(text)) return String(strings[rule.errorKey]);
-  return pattern !== '' && !matchesPattern(text, pattern) ? strings.mustBeFormed : undefined;
+  return pattern !== '' && !matchesPattern(text, pattern) ? strings.invalidFormat : undefined;
 }
 
 function matchesPattern(text: string, pattern: string): boolean {

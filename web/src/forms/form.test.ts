@@ -127,12 +127,12 @@ describe('toValue with a text field', () => {
   };
 
   it.each([
-    [{ pattern: '^[A-Z]{2}\\d+$' }, 'DE12', 'de12', english.mustBeFormed],
+    [{ pattern: '^[A-Z]{2}\\d+$' }, 'DE12', 'de12', english.invalidFormat],
     [{ format: 'email' }, 'ada@example.com', 'ada@', english.mustBeEmail],
     [{ format: 'uri' }, 'https://example.com', 'example', english.mustBeAddress],
     [{ format: 'date' }, '2026-02-28', '2026-02-31x', english.mustBeDate],
     [{ format: 'time' }, '23:59', '24:00', english.mustBeTime],
-    [{ format: 'uuid' }, '00000000-0000-4000-8000-000000000000', 'x', english.mustBeFormed],
+    [{ format: 'uuid' }, '00000000-0000-4000-8000-000000000000', 'x', english.invalidFormat],
   ])('checks %j', (rules, valid, invalid, message) => {
     expect([getFieldError(rules, valid), getFieldError(rules, invalid)]).toEqual([undefined, message]);
   });
@@ -175,8 +175,8 @@ describe('toValue', () => {
     expect(Object.fromEntries(errors)).toEqual({
       '/stars': english.mustBeWhole,
       '/color': english.mustBeFilled,
-      '/remark': english.shortEnough(200),
-      '/place/city': english.longEnough(2),
+      '/remark': english.maxLength(200),
+      '/place/city': english.minLength(2),
       '/anything': english.mustBeJson,
     });
     expect(fill({ '/stars': 'many' }).errors.get('/stars')).toBe(english.mustBeNumber);

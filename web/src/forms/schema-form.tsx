@@ -10,7 +10,7 @@ import { useFormsStrings } from './forms-strings.ts';
 interface SchemaFormProps {
   readonly schema: object;
   /** Previously submitted value, which fills the form. */
-  readonly sent?: Readonly<Record<string, unknown>> | undefined;
+  readonly submittedValue?: Readonly<Record<string, unknown>> | undefined;
   /** Label of the submit button, if it is not “Send”. */
   readonly submitLabel?: string | undefined;
   /** Called with the value, and its description with the labels of the form. A value that was entered as JSON has no description. */
@@ -18,14 +18,16 @@ interface SchemaFormProps {
 }
 
 /** A form generated from a JSON Schema. The service checks rules that the form does not support. */
-export function SchemaForm({ schema, sent, submitLabel, onSubmit }: SchemaFormProps) {
+export function SchemaForm({ schema, submittedValue, submitLabel, onSubmit }: SchemaFormProps) {
   const strings = useStrings();
   const formsStrings = useFormsStrings();
   const fields = useMemo(() => toFields(schema), [schema]);
-  const [draft, setDraft] = useState<Draft>(() => (sent === undefined ? new Map() : toDraft(fields ?? [], sent)));
+  const [draft, setDraft] = useState<Draft>(() =>
+    submittedValue === undefined ? new Map() : toDraft(fields ?? [], submittedValue),
+  );
   const [errors, setErrors] = useState<FormErrors>(new Map());
   const id = useId();
-  if (fields === undefined) return <JsonForm {...{ sent, submitLabel, onSubmit }} />;
+  if (fields === undefined) return <JsonForm {...{ submittedValue, submitLabel, onSubmit }} />;
   const onlyField = findOnlyChoice(fields);
   if (onlyField !== undefined) {
     return (
@@ -35,7 +37,7 @@ export function SchemaForm({ schema, sent, submitLabel, onSubmit }: SchemaFormPr
           <ChoiceButton
             key={label}
             label={label}
-            isSelected={sent !== undefined && JSON.stringify(sent[onlyField.name]) === JSON.stringify(value)}
+            isSelected={submittedValue !== undefined && JSON.stringify(submittedValue[onlyField.name]) === JSON.stringify(value)}
             select={() => onSubmit({ [onlyField.name]: value }, describeValue(fields, { [onlyField.name]: value }, formsStrings))}
           />
         ))}
@@ -72,10 +74,10 @@ function findOnlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'ch
   return field.isRequired && field.options.length <= maxButtons ? field : undefined;
 }
 
-function JsonForm({ sent, submitLabel, onSubmit }: Omit<SchemaFormProps, 'schema'>) {
+function JsonForm({ submittedValue, submitLabel, onSubmit }: Omit<SchemaFormProps, 'schema'>) {
   const strings = useStrings();
   const formsStrings = useFormsStrings();
-  const [text, setText] = useState(() => JSON.stringify(sent ?? {}, null, 2));
+  const [text, setText] = useState(() => JSON.stringify(submittedValue ?? {}, null, 2));
   const [isInvalid, setIsInvalid] = useState(false);
   const id = useId();
   const submit = (event: FormEvent): void => {

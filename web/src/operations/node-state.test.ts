@@ -4,34 +4,34 @@ import { findIssues, getSeverity, type NodeState, sortUpstreams, type Upstream }
 const upstream = (id: string, fields: Partial<Upstream> = {}): Upstream => ({
   ...{ id, deployment: id, displayName: undefined, protocol: 'openai', origin: '', model: id, tier: 0, weight: 1 },
   ...{ parallel: undefined, maxParallel: undefined, waiting: 0 },
-  ...{ state: 'ok', failuresInARow: 0, refusedStatus: undefined, offUntilMs: undefined },
+  ...{ state: 'ok', failuresInARow: 0, rejectedStatus: undefined, pausedUntilMs: undefined },
   ...fields,
 });
 const node = (fields: Partial<NodeState> = {}): NodeState => ({
   ...{ version: '', runtime: '', startedAtMs: 0, nowMs: 0, reasons: [], notReadyReasons: [], stores: [], upstreams: [] },
-  ...{ files: [], loadedAtMs: 0, refusedAtMs: undefined, errors: [], warnings: [] },
+  ...{ files: [], loadedAtMs: 0, rejectedAtMs: undefined, errors: [], warnings: [] },
   ...fields,
 });
 
 it('getSeverity returns good only for an upstream without recent problems', () => {
-  const cases = [{}, { refusedStatus: 401 }, { refusedStatus: 429 }, { failuresInARow: 1 }, { state: 'failing' } as const];
+  const cases = [{}, { rejectedStatus: 401 }, { rejectedStatus: 429 }, { failuresInARow: 1 }, { state: 'failing' } as const];
   expect(cases.map((fields) => getSeverity(upstream('a', fields)))).toEqual(['good', 'bad', 'warning', 'warning', 'warning']);
 });
 
 it('findIssues returns the severity good only for a node without problems', () => {
   const reason = { code: 'c', message: 'm' };
   expect(findIssues(node({ upstreams: [upstream('a')] })).severity).toBe('good');
-  expect(findIssues(node({ upstreams: [upstream('a', { refusedStatus: 401 })] }))).toMatchObject({
+  expect(findIssues(node({ upstreams: [upstream('a', { rejectedStatus: 401 })] }))).toMatchObject({
     severity: 'warning',
-    upstreams: 1,
+    upstreamCount: 1,
   });
-  expect(findIssues(node({ refusedAtMs: 1 })).severity).toBe('warning');
-  expect(findIssues(node({ stores: [{ holds: 'files', kind: 's3', isUnavailable: true }] })).severity).toBe('warning');
+  expect(findIssues(node({ rejectedAtMs: 1 })).severity).toBe('warning');
+  expect(findIssues(node({ stores: [{ content: 'files', kind: 's3', isUnavailable: true }] })).severity).toBe('warning');
   expect(findIssues(node({ reasons: [reason], notReadyReasons: [reason] })).severity).toBe('bad');
 });
 
 it('sortUpstreams puts problems first, but keeps the displayed order', () => {
-  const all = [upstream('a'), upstream('b', { failuresInARow: 1 }), upstream('c', { refusedStatus: 403 }), upstream('d')];
+  const all = [upstream('a'), upstream('b', { failuresInARow: 1 }), upstream('c', { rejectedStatus: 403 }), upstream('d')];
   const ids = (previousIds: readonly string[]) =>
     sortUpstreams(all, previousIds)
       .map(({ id }) => id)

@@ -16,8 +16,8 @@ export interface Upstream {
   readonly state: 'ok' | 'rate_limited' | 'failing';
   readonly failuresInARow: number;
   /** Status of the last response if it rejected the key or the account, or was a rate limit. */
-  readonly refusedStatus: number | undefined;
-  readonly offUntilMs: number | undefined;
+  readonly rejectedStatus: number | undefined;
+  readonly pausedUntilMs: number | undefined;
   /** Calls in progress. Undefined if their number is not limited. */
   readonly parallel: number | undefined;
   readonly maxParallel: number | undefined;
@@ -47,11 +47,11 @@ export interface NodeState {
   readonly reasons: readonly Reason[];
   /** Why the node does not accept calls. */
   readonly notReadyReasons: readonly Reason[];
-  readonly stores: readonly { readonly holds: string; readonly kind: string; readonly isUnavailable: boolean }[];
+  readonly stores: readonly { readonly content: string; readonly kind: string; readonly isUnavailable: boolean }[];
   readonly upstreams: readonly Upstream[];
   readonly files: readonly string[];
   readonly loadedAtMs: number;
-  readonly refusedAtMs: number | undefined;
+  readonly rejectedAtMs: number | undefined;
   readonly errors: readonly ConfigurationIssue[];
   readonly warnings: readonly ConfigurationIssue[];
 }
@@ -68,14 +68,14 @@ export async function readState(service: Service, signal: AbortSignal): Promise<
     reasons: filterObjects(toObject(body.health).reasons).map(toReason),
     notReadyReasons: filterObjects(body.hindrances).map(toReason),
     stores: filterObjects(body.stores).map(({ holds, kind, isAway }) => ({
-      holds: toText(holds),
+      content: toText(holds),
       kind: toText(kind),
       isUnavailable: isAway === true,
     })),
     upstreams: filterObjects(body.upstreams).map((item) => toUpstream(item, filterObjects(body.queues))),
     files: Array.isArray(configuration.files) ? configuration.files.map(String) : [],
     loadedAtMs: Number(configuration.loadedAt),
-    refusedAtMs: toNumber(configuration.refusedAt),
+    rejectedAtMs: toNumber(configuration.refusedAt),
     errors: filterObjects(configuration.faults).map(toIssue),
     warnings: filterObjects(configuration.warnings).map(toIssue),
   };
@@ -98,8 +98,8 @@ function toUpstream(item: JsonObject, queues: readonly JsonObject[]): Upstream {
     weight: Number(item.weight),
     state: state === 'rate_limited' || state === 'failing' ? state : 'ok',
     failuresInARow: toNumber(item.failuresInARow) ?? 0,
-    refusedStatus: toNumber(item.refusedStatus),
-    offUntilMs: toNumber(item.offUntil),
+    rejectedStatus: toNumber(item.refusedStatus),
+    pausedUntilMs: toNumber(item.offUntil),
     parallel: toNumber(item.parallel),
     maxParallel: toNumber(item.maxParallel),
     waiting: toNumber(queues.find(({ deployment }) => deployment === item.deployment)?.size) ?? 0,
@@ -114,26 +114,26 @@ function toIssue({ file, path, message, hint }: JsonObject): ConfigurationIssue 
 export type Severity = 'good' | 'warning' | 'bad';
 
 /** Returns `bad` for an upstream that rejects its key, and `warning` for a paused or recently failed one, which can recover. */
-export function getSeverity({ state, failuresInARow, refusedStatus }: Upstream): Severity {
-  if (refusedStatus !== undefined && refusedStatus !== 429) return 'bad';
-  return state !== 'ok' || failuresInARow > 0 || refusedStatus !== undefined ? 'warning' : 'good';
+export function getSeverity({ state, failuresInARow, rejectedStatus }: Upstream): Severity {
+  if (rejectedStatus !== undefined && rejectedStatus !== 429) return 'bad';
+  return state !== 'ok' || failuresInARow > 0 || rejectedStatus !== undefined ? 'warning' : 'good';
 }
 
 /** Problems that the node does not report as reasons, and the severity of all problems. */
 export interface Issues {
-  readonly upstreams: number;
+  readonly upstreamCount: number;
   readonly isConfigurationRejected: boolean;
   readonly severity: Severity;
 }
 
-export function findIssues({ upstreams, notReadyReasons, reasons, stores, refusedAtMs }: NodeState): Issues {
+export function findIssues({ upstreams, notReadyReasons, reasons, stores, rejectedAtMs }: NodeState): Issues {
   const severities = upstreams.map(getSeverity);
-  const count = severities.filter((severity) => severity !== 'good').length;
-  const isConfigurationRejected = refusedAtMs !== undefined;
+  const upstreamCount = severities.filter((severity) => severity !== 'good').length;
+  const isConfigurationRejected = rejectedAtMs !== undefined;
   const isDegraded =
-    reasons.length > 0 || count > 0 || isConfigurationRejected || stores.some(({ isUnavailable }) => isUnavailable);
+    reasons.length > 0 || upstreamCount > 0 || isConfigurationRejected || stores.some(({ isUnavailable }) => isUnavailable);
   const severity = notReadyReasons.length > 0 ? 'bad' : isDegraded ? 'warning' : 'good';
-  return { upstreams: count, isConfigurationRejected, severity };
+  return { upstreamCount, isConfigurationRejected, severity };
 }
 
 const ranks: Readonly<Record<Severity, number>> = { bad: 0, warning: 1, good: 2 };

@@ -68,7 +68,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
 function ConfigurationSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
   const { locale: language } = useLanguage();
-  const { files, loadedAtMs, refusedAtMs, errors, warnings } = state;
+  const { files, loadedAtMs, rejectedAtMs, errors, warnings } = state;
   return (
     <section className="sheet-section operations-configuration" aria-label={strings.configuration}>
       <h2 tabIndex={-1}>{strings.configuration}</h2>
@@ -84,7 +84,7 @@ function ConfigurationSection({ state }: { readonly state: NodeState }) {
         </ul>
       )}
       <p className="soft">{strings.loadedAt(formatDateTime(loadedAtMs, language))}</p>
-      {refusedAtMs !== undefined && <p className="verdict bad">{strings.refusedAt(formatDateTime(refusedAtMs, language))}</p>}
+      {rejectedAtMs !== undefined && <p className="verdict bad">{strings.rejectedAt(formatDateTime(rejectedAtMs, language))}</p>}
       <ConfigurationIssues title={strings.errors} issues={errors} />
       <ConfigurationIssues title={strings.warnings} issues={warnings} />
     </section>
@@ -100,7 +100,7 @@ function ConfigurationIssues({ title, issues }: { readonly title: string; readon
       <ul className="configuration-issues">
         {issues.map(({ file, path, message, hint }) => (
           <li key={`${file} ${path} ${message}`}>
-            <p className="issue-path">{path === '' ? strings.wholeFile : <code>{path}</code>}</p>
+            <p className="issue-path">{path === '' ? strings.completeFile : <code>{path}</code>}</p>
             <p>{hint === '' ? message : `${message}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`}</p>
             {file !== '' && <p className="soft small">{file}</p>}
           </li>
@@ -115,7 +115,7 @@ function HealthSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
   const { locale: language } = useLanguage();
   const { version, runtime, startedAtMs, stores, notReadyReasons, reasons } = state;
-  const { severity, upstreams, isConfigurationRejected } = findIssues(state);
+  const { severity, upstreamCount, isConfigurationRejected } = findIssues(state);
   const verdict = { good: strings.ok, warning: strings.degraded, bad: strings.notReady }[severity];
   return (
     <section className="sheet-section" aria-label={strings.health}>
@@ -123,14 +123,14 @@ function HealthSection({ state }: { readonly state: NodeState }) {
       <p className={`verdict ${severity}`}>{verdict}</p>
       {severity !== 'good' && (
         <ul className="reasons">
-          {upstreams > 0 && (
+          {upstreamCount > 0 && (
             <li>
-              <SectionLink section="upstreams">{strings.upstreamsWithIssues(upstreams)}</SectionLink>
+              <SectionLink section="upstreams">{strings.upstreamsWithIssues(upstreamCount)}</SectionLink>
             </li>
           )}
           {isConfigurationRejected && (
             <li>
-              <SectionLink section="configuration">{strings.configurationRefused}</SectionLink>
+              <SectionLink section="configuration">{strings.configurationRejected}</SectionLink>
             </li>
           )}
           {[...notReadyReasons, ...reasons].map(({ code, message }) => (
@@ -144,9 +144,9 @@ function HealthSection({ state }: { readonly state: NodeState }) {
         {strings.version(version, runtime)}, {strings.upSince(formatDateTime(startedAtMs, language))}
       </p>
       <dl className="facts" aria-label={strings.stores}>
-        {stores.map(({ holds, kind, isUnavailable }) => (
-          <div key={holds}>
-            <dt>{getName(strings, holds)}</dt>
+        {stores.map(({ content, kind, isUnavailable }) => (
+          <div key={content}>
+            <dt>{getName(strings, content)}</dt>
             <dd>
               {getName(strings, kind)}
               {isUnavailable && <strong className="trouble"> · {strings.unreachable}</strong>}

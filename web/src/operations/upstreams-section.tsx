@@ -51,7 +51,7 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
           <Segments<'all' | 'withIssues'> {...{ name: strings.kind, value: filter, onSelect: setFilter, options }} />
         </div>
       )}
-      {upstreams.length > 0 && visibleUpstreams.length === 0 && <p className="soft">{strings.noneMatch}</p>}
+      {upstreams.length > 0 && visibleUpstreams.length === 0 && <p className="soft">{strings.noMatches}</p>}
       {visibleUpstreams.length > 0 && (
         <DataTable<Upstream>
           label={strings.upstreams}
@@ -93,20 +93,22 @@ function useStableOrder(upstreams: readonly Upstream[], round: number): readonly
 function State({ upstream }: { readonly upstream: Upstream }) {
   const strings = useOperationsStrings();
   const { locale: language } = useLanguage();
-  const { state, failuresInARow, refusedStatus, offUntilMs, parallel = 0, maxParallel, waiting } = upstream;
+  const { state, failuresInARow, rejectedStatus, pausedUntilMs, parallel = 0, maxParallel, waiting } = upstream;
   const number = (value: number): string => value.toLocaleString(language);
   const stateText = { ok: strings.inUse, rate_limited: strings.rateLimited, failing: strings.failing }[state];
   return (
     <span className={`verdict ${getSeverity(upstream)}`}>
-      {refusedStatus !== undefined && state === 'ok' ? strings.refusedLast(refusedStatus) : stateText}
-      {state === 'ok' && failuresInARow > 0 && <span className="soft small">{strings.failedLast(failuresInARow)}</span>}
-      {refusedStatus !== undefined && state === 'ok' && <span className="soft small">{strings.refusedHint(refusedStatus)}</span>}
+      {rejectedStatus !== undefined && state === 'ok' ? strings.lastRejection(rejectedStatus) : stateText}
+      {state === 'ok' && failuresInARow > 0 && <span className="soft small">{strings.lastFailures(failuresInARow)}</span>}
+      {rejectedStatus !== undefined && state === 'ok' && (
+        <span className="soft small">{strings.rejectionHint(rejectedStatus)}</span>
+      )}
       {maxParallel !== undefined && (
         <span className="soft small">{strings.parallelCalls(number(parallel), number(maxParallel))}</span>
       )}
       {waiting > 0 && <span className="soft small">{strings.waitingCalls(waiting, number(waiting))}</span>}
-      {offUntilMs !== undefined && (
-        <span className="soft small">{strings.pausedUntil(formatDateTime(offUntilMs, language))}</span>
+      {pausedUntilMs !== undefined && (
+        <span className="soft small">{strings.pausedUntil(formatDateTime(pausedUntilMs, language))}</span>
       )}
     </span>
   );

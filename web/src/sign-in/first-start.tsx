@@ -84,5 +84,5 @@ async function exchangeToken(token: string): Promise<string> {
 function describeRejection(error: unknown, strings: SignInStrings): string {
   const { status, code, message } = toErrorDetails(error);
   if (status === 401) return strings.firstStartWrong;
-  return code === 'administrator_exists' ? strings.firstStartOver : message || strings.firstStartFailed;
+  return code === 'administrator_exists' ? strings.firstStartEnded : message || strings.firstStartFailed;
 }

@@ -52,7 +52,7 @@ export function LinkedKey({ linkedKey, visitor, user, onSignIn, onClose }: Linke
   const currentName = formatUser(user, signInStrings);
   if (keyUser === 'rejected')
     return (
-      <QuestionDialog question={signInStrings.linkRefused(currentName)} cancelLabel={signInStrings.stay} onClose={onClose} />
+      <QuestionDialog question={signInStrings.linkRejected(currentName)} cancelLabel={signInStrings.stay} onClose={onClose} />
     );
   const question =
     keyUser.user === undefined

@@ -28,5 +28,5 @@ export function describeProblem({ kind, name, code = '', detail = '' }: SignInPr
   if (code === 'access_denied') return strings.signInDeclined(name);
   if (code === 'invalid_grant') return strings.signInStale;
   const description = detail === '' ? code : `${detail} (${code})`;
-  return strings.signInRefused(name, description.slice(0, maxDetailChars));
+  return strings.signInRejected(name, description.slice(0, maxDetailChars));
 }

@@ -104,12 +104,12 @@ describe('plural forms', () => {
     const counted = [
       english.tokens('1'),
       english.moreRows('1'),
-      formsEnglish.longEnough(1),
-      formsEnglish.shortEnough(1),
+      formsEnglish.minLength(1),
+      formsEnglish.maxLength(1),
       english.answerDone(1),
     ];
     expect(counted.filter((text) => /\b(1|one) (more )?\w+s\b/.test(text))).toEqual([]);
-    expect([english.tokens('2'), formsEnglish.shortEnough(2)]).toEqual(['2 tokens', 'At most 2 characters.']);
+    expect([english.tokens('2'), formsEnglish.maxLength(2)]).toEqual(['2 tokens', 'At most 2 characters.']);
   });
 
   it('follow the rules of the other languages', () => {

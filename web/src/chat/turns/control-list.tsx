@@ -47,7 +47,12 @@ function ControlView({ control, nextQuestion, sendMessage }: Omit<ControlListPro
         <>
           <legend>{label}</legend>
           <Suspense fallback={null}>
-            <SchemaForm schema={schema} sent={selected?.value} onSubmit={submit} key={selected === undefined ? 'open' : 'sent'} />
+            <SchemaForm
+              schema={schema}
+              submittedValue={selected?.value}
+              onSubmit={submit}
+              key={selected === undefined ? 'open' : 'sent'}
+            />
           </Suspense>
         </>
       ) : (

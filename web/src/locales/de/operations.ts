@@ -11,7 +11,7 @@ export const operationsGerman: OperationsStrings = {
   degraded: 'Läuft mit Problemen',
   notReady: 'Nimmt keine Anfragen an',
   upstreamsWithIssues: (count) => (count === 1 ? 'Eine Verbindung hat Probleme' : `${count} Verbindungen haben Probleme`),
-  configurationRefused: 'Die letzte Änderung der Konfiguration wurde abgelehnt',
+  configurationRejected: 'Die letzte Änderung der Konfiguration wurde abgelehnt',
   version: (version, runtime) => `Parley ${version} auf Node ${runtime}`,
   upSince: (time) => `seit ${time}`,
   stores: 'Speicher',
@@ -34,9 +34,9 @@ export const operationsGerman: OperationsStrings = {
   inUse: 'in Gebrauch',
   rateLimited: 'über seinem Anfragelimit',
   failing: 'schlägt immer wieder fehl',
-  failedLast: (count) => (count === 1 ? 'zuletzt fehlgeschlagen' : `die letzten ${count} Male fehlgeschlagen`),
-  refusedLast: (status) => (status === 429 ? 'war über seinem Anfragelimit' : `lehnt unseren Schlüssel ab (${status})`),
-  refusedHint: (status) =>
+  lastFailures: (count) => (count === 1 ? 'zuletzt fehlgeschlagen' : `die letzten ${count} Male fehlgeschlagen`),
+  lastRejection: (status) => (status === 429 ? 'war über seinem Anfragelimit' : `lehnt unseren Schlüssel ab (${status})`),
+  rejectionHint: (status) =>
     ({
       401: 'Sein Schlüssel wird nicht akzeptiert. Setze in der Konfiguration einen anderen.',
       402: 'Das Konto braucht eine Zahlung oder mehr Guthaben.',
@@ -44,7 +44,7 @@ export const operationsGerman: OperationsStrings = {
     })[status] ?? 'Er bleibt in Gebrauch.',
   filter: 'Filtern',
   withIssues: 'Mit Problemen',
-  noneMatch: 'Keine passenden Verbindungen',
+  noMatches: 'Keine passenden Verbindungen',
   pausedUntil: (when) => `pausiert bis ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} von ${max} Anfragen laufen`,
   waitingCalls: (count: number, calls: string) => (count === 1 ? '1 Anfrage wartet' : `${calls} Anfragen warten`),
@@ -55,10 +55,10 @@ export const operationsGerman: OperationsStrings = {
   embedded: 'Keine Konfigurationsdatei ist gesetzt. Die eingebaute Vorgabe wird verwendet.',
   configurationFiles: 'Dateien',
   loadedAt: (time) => `In Kraft seit ${time}.`,
-  refusedAt: (time) => `Die Änderung von ${time} wurde abgelehnt. Die vorherige Konfiguration bleibt in Kraft.`,
+  rejectedAt: (time) => `Die Änderung von ${time} wurde abgelehnt. Die vorherige Konfiguration bleibt in Kraft.`,
   errors: 'Fehler',
   warnings: 'Warnungen',
-  wholeFile: 'Die vollständige Datei',
+  completeFile: 'Die vollständige Datei',
 
   audit: 'Audit-Protokoll',
   kind: 'Anzeigen',

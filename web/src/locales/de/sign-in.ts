@@ -10,7 +10,7 @@ export const signInGerman: SignInStrings = {
   firstStartSubmit: 'Schlüssel erstellen',
   firstStartWrong:
     'Das Token ist falsch oder wurde schon verwendet. Das gültige steht im Protokoll des Dienstes. Ein Neustart erzeugt ein neues.',
-  firstStartOver: 'Es gibt inzwischen einen Administrator. Melde dich mit einem Schlüssel an.',
+  firstStartEnded: 'Es gibt inzwischen einen Administrator. Melde dich mit einem Schlüssel an.',
   firstStartFailed: 'Das Token konnte nicht geprüft werden. Versuche es noch einmal.',
   firstStartKey: 'Schlüssel des Administrators',
   firstStartCopy: 'Schlüssel kopieren',
@@ -27,7 +27,7 @@ export const signInGerman: SignInStrings = {
   signInStale: 'Diese Anmeldung wurde nicht in diesem Tab begonnen, oder sie hat zu lange gedauert. Beginne von vorn.',
   signInForeign: (name) => `Die Antwort auf die Anmeldung stammt nicht von ${name} und wurde verworfen. Melde dich neu an.`,
   signInDeclined: (name) => `Die Anmeldung wurde bei ${name} abgebrochen oder abgelehnt.`,
-  signInRefused: (name, why) => `${name} hat die Anmeldung abgelehnt: ${why}`,
+  signInRejected: (name, why) => `${name} hat die Anmeldung abgelehnt: ${why}`,
   signInUnavailable: (name) => `${name} ist gerade nicht erreichbar. Versuche es gleich noch einmal.`,
   signInUnreachable: (name) =>
     `${name} antwortet dieser Seite nicht. Wenn das so bleibt, sag es deinem Administrator: ${name} muss Anfragen von dieser Adresse annehmen.`,
@@ -39,7 +39,7 @@ export const signInGerman: SignInStrings = {
     `Du bist als ${here} angemeldet. Dieser Link meldet dich als ${there} an. Möchtest du wechseln?`,
   linkForUnknownUser: (here) =>
     `Du bist als ${here} angemeldet. Dieser Link meldet dich als anderer Benutzer an. Möchtest du wechseln?`,
-  linkRefused: (here) => `Der Schlüssel in diesem Link funktioniert nicht. Du bleibst als ${here} angemeldet.`,
+  linkRejected: (here) => `Der Schlüssel in diesem Link funktioniert nicht. Du bleibst als ${here} angemeldet.`,
   switchUser: 'Wechseln',
   stay: 'Angemeldet bleiben',
 };

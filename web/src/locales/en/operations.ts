@@ -12,7 +12,7 @@ export const operationsEnglish = {
   degraded: 'Running with problems',
   notReady: 'Not accepting requests',
   upstreamsWithIssues: (count: number) => (count === 1 ? 'One connection has problems' : `${count} connections have problems`),
-  configurationRefused: 'The last configuration change was rejected',
+  configurationRejected: 'The last configuration change was rejected',
   version: (version: string, runtime: string) => `Parley ${version} on Node ${runtime}`,
   upSince: (time: string) => `since ${time}`,
   stores: 'Storage',
@@ -35,9 +35,9 @@ export const operationsEnglish = {
   inUse: 'in use',
   rateLimited: 'over its rate limit',
   failing: 'keeps failing',
-  failedLast: (count: number) => (count === 1 ? 'failed the last time' : `failed the last ${count} times`),
-  refusedLast: (status: number) => (status === 429 ? 'exceeded its rate limit' : `rejected our key (${status})`),
-  refusedHint: (status: number) =>
+  lastFailures: (count: number) => (count === 1 ? 'failed the last time' : `failed the last ${count} times`),
+  lastRejection: (status: number) => (status === 429 ? 'exceeded its rate limit' : `rejected our key (${status})`),
+  rejectionHint: (status: number) =>
     ({
       401: 'Its key is not accepted. Set another key in the configuration.',
       402: 'The account needs a payment or more credit.',
@@ -45,7 +45,7 @@ export const operationsEnglish = {
     })[status] ?? 'It stays in use.',
   filter: 'Filter',
   withIssues: 'With problems',
-  noneMatch: 'No matching connections',
+  noMatches: 'No matching connections',
   pausedUntil: (when: string) => `paused until ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} of ${max} requests in progress`,
   waitingCalls: (count: number, calls: string) => (count === 1 ? '1 request waits' : `${calls} requests wait`),
@@ -56,10 +56,10 @@ export const operationsEnglish = {
   embedded: 'No configuration file is set. The built-in default is used.',
   configurationFiles: 'Files',
   loadedAt: (time: string) => `In effect since ${time}.`,
-  refusedAt: (time: string) => `The change of ${time} was rejected. The previous configuration stays in effect.`,
+  rejectedAt: (time: string) => `The change of ${time} was rejected. The previous configuration stays in effect.`,
   errors: 'Errors',
   warnings: 'Warnings',
-  wholeFile: 'The complete file',
+  completeFile: 'The complete file',
 
   audit: 'Audit log',
   kind: 'Show',

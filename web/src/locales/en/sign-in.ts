@@ -7,7 +7,7 @@ export const signInEnglish = {
   firstStartToken: 'One-time token',
   firstStartSubmit: 'Create the key',
   firstStartWrong: 'The token is wrong or was used. The log of the service has the valid one. A restart creates a new one.',
-  firstStartOver: 'An administrator exists now. Sign in with a key.',
+  firstStartEnded: 'An administrator exists now. Sign in with a key.',
   firstStartFailed: 'The token could not be checked. Try again.',
   firstStartKey: 'Key of the administrator',
   firstStartCopy: 'Copy the key',
@@ -24,7 +24,7 @@ export const signInEnglish = {
   signInStale: 'This sign-in was not started in this tab, or it took too long. Start again.',
   signInForeign: (name: string) => `The sign-in response is not from ${name} and was ignored. Sign in again.`,
   signInDeclined: (name: string) => `The sign-in was canceled or declined at ${name}.`,
-  signInRefused: (name: string, why: string) => `${name} rejected the sign-in: ${why}`,
+  signInRejected: (name: string, why: string) => `${name} rejected the sign-in: ${why}`,
   signInUnavailable: (name: string) => `${name} cannot be reached right now. Try again in a moment.`,
   signInUnreachable: (name: string) =>
     `${name} does not respond to this page. If this continues, tell your administrator: ${name} must accept requests from this address.`,
@@ -36,7 +36,7 @@ export const signInEnglish = {
     `You are signed in as ${here}. This link signs you in as ${there}. Do you want to switch?`,
   linkForUnknownUser: (here: string) =>
     `You are signed in as ${here}. This link signs you in as another user. Do you want to switch?`,
-  linkRefused: (here: string) => `The key in this link doesn’t work. You stay signed in as ${here}.`,
+  linkRejected: (here: string) => `The key in this link doesn’t work. You stay signed in as ${here}.`,
   switchUser: 'Switch',
   stay: 'Stay signed in',
 };

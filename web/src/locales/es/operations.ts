@@ -11,7 +11,7 @@ export const operationsSpanish: OperationsStrings = {
   degraded: 'Funciona con problemas',
   notReady: 'No acepta solicitudes',
   upstreamsWithIssues: (count) => (count === 1 ? 'Una conexión tiene problemas' : `${count} conexiones tienen problemas`),
-  configurationRefused: 'El último cambio de la configuración se rechazó',
+  configurationRejected: 'El último cambio de la configuración se rechazó',
   version: (version, runtime) => `Parley ${version} en Node ${runtime}`,
   upSince: (time) => `desde ${time}`,
   stores: 'Almacenamiento',
@@ -34,9 +34,9 @@ export const operationsSpanish: OperationsStrings = {
   inUse: 'en uso',
   rateLimited: 'por encima de su límite de solicitudes',
   failing: 'falla de forma repetida',
-  failedLast: (count) => (count === 1 ? 'falló la última vez' : `falló las últimas ${count} veces`),
-  refusedLast: (status) => (status === 429 ? 'superó su límite de solicitudes' : `rechazó nuestra clave (${status})`),
-  refusedHint: (status) =>
+  lastFailures: (count) => (count === 1 ? 'falló la última vez' : `falló las últimas ${count} veces`),
+  lastRejection: (status) => (status === 429 ? 'superó su límite de solicitudes' : `rechazó nuestra clave (${status})`),
+  rejectionHint: (status) =>
     ({
       401: 'Su clave no se acepta. Indica otra en la configuración.',
       402: 'La cuenta necesita un pago o más saldo.',
@@ -44,7 +44,7 @@ export const operationsSpanish: OperationsStrings = {
     })[status] ?? 'Sigue en uso.',
   filter: 'Filtrar',
   withIssues: 'Con problemas',
-  noneMatch: 'Ninguna conexión coincide',
+  noMatches: 'Ninguna conexión coincide',
   pausedUntil: (when) => `en pausa hasta ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} de ${max} solicitudes en curso`,
   waitingCalls: (count: number, calls: string) => (count === 1 ? '1 solicitud en espera' : `${calls} solicitudes en espera`),
@@ -55,10 +55,10 @@ export const operationsSpanish: OperationsStrings = {
   embedded: 'No hay ningún archivo de configuración definido. Se usa la configuración integrada.',
   configurationFiles: 'Archivos',
   loadedAt: (time) => `En vigor desde ${time}.`,
-  refusedAt: (time) => `El cambio del ${time} se rechazó. La configuración anterior sigue en vigor.`,
+  rejectedAt: (time) => `El cambio del ${time} se rechazó. La configuración anterior sigue en vigor.`,
   errors: 'Errores',
   warnings: 'Advertencias',
-  wholeFile: 'El archivo completo',
+  completeFile: 'El archivo completo',
 
   audit: 'Registro de auditoría',
   kind: 'Mostrar',

@@ -9,7 +9,7 @@ export const signInSpanish: SignInStrings = {
   firstStartToken: 'Token de un solo uso',
   firstStartSubmit: 'Crear la clave',
   firstStartWrong: 'El token es incorrecto o ya se usó. El válido está en el registro del servicio. Un reinicio crea uno nuevo.',
-  firstStartOver: 'Ya existe un administrador. Inicia sesión con una clave.',
+  firstStartEnded: 'Ya existe un administrador. Inicia sesión con una clave.',
   firstStartFailed: 'No se pudo comprobar el token. Inténtalo de nuevo.',
   firstStartKey: 'Clave del administrador',
   firstStartCopy: 'Copiar la clave',
@@ -26,7 +26,7 @@ export const signInSpanish: SignInStrings = {
   signInStale: 'Este inicio de sesión no empezó en esta pestaña o tardó demasiado. Empieza de nuevo.',
   signInForeign: (name) => `La respuesta al inicio de sesión no procede de ${name} y se ha ignorado. Vuelve a iniciar sesión.`,
   signInDeclined: (name) => `El inicio de sesión se canceló o se rechazó en ${name}.`,
-  signInRefused: (name, why) => `${name} rechazó el inicio de sesión: ${why}`,
+  signInRejected: (name, why) => `${name} rechazó el inicio de sesión: ${why}`,
   signInUnavailable: (name) => `No se puede contactar con ${name} en este momento. Inténtalo de nuevo en un instante.`,
   signInUnreachable: (name) =>
     `${name} no responde a esta página. Si sigue así, avisa a tu administrador: ${name} debe aceptar solicitudes desde esta dirección.`,
@@ -37,7 +37,7 @@ export const signInSpanish: SignInStrings = {
   linkForOtherUser: (here, there) =>
     `Has iniciado sesión como ${here}. Este enlace inicia sesión como ${there}. ¿Quieres cambiar?`,
   linkForUnknownUser: (here) => `Has iniciado sesión como ${here}. Este enlace inicia sesión con otro usuario. ¿Quieres cambiar?`,
-  linkRefused: (here) => `La clave de este enlace no funciona. Sigues con la sesión de ${here}.`,
+  linkRejected: (here) => `La clave de este enlace no funciona. Sigues con la sesión de ${here}.`,
   switchUser: 'Cambiar',
   stay: 'Mantener la sesión',
 };

@@ -11,7 +11,7 @@ export const operationsFrench: OperationsStrings = {
   degraded: 'Fonctionne avec des problèmes',
   notReady: 'N’accepte pas de requêtes',
   upstreamsWithIssues: (count) => (count === 1 ? 'Une connexion a des problèmes' : `${count} connexions ont des problèmes`),
-  configurationRefused: 'La dernière modification de la configuration a été refusée',
+  configurationRejected: 'La dernière modification de la configuration a été refusée',
   version: (version, runtime) => `Parley ${version} sur Node ${runtime}`,
   upSince: (time) => `depuis ${time}`,
   stores: 'Stockage',
@@ -34,9 +34,9 @@ export const operationsFrench: OperationsStrings = {
   inUse: 'en service',
   rateLimited: 'au-delà de sa limite de débit',
   failing: 'échoue de façon répétée',
-  failedLast: (count) => (count === 1 ? 'dernière requête en échec' : `les ${count} dernières requêtes en échec`),
-  refusedLast: (status) => (status === 429 ? 'a dépassé sa limite de débit' : `a refusé notre clé (${status})`),
-  refusedHint: (status) =>
+  lastFailures: (count) => (count === 1 ? 'dernière requête en échec' : `les ${count} dernières requêtes en échec`),
+  lastRejection: (status) => (status === 429 ? 'a dépassé sa limite de débit' : `a refusé notre clé (${status})`),
+  rejectionHint: (status) =>
     ({
       401: 'Sa clé n’est pas acceptée. Indiquez-en une autre dans la configuration.',
       402: 'Le compte nécessite un paiement ou du crédit.',
@@ -44,7 +44,7 @@ export const operationsFrench: OperationsStrings = {
     })[status] ?? 'Il reste en service.',
   filter: 'Filtrer',
   withIssues: 'Avec problèmes',
-  noneMatch: 'Aucune connexion correspondante',
+  noMatches: 'Aucune connexion correspondante',
   pausedUntil: (when) => `en pause jusqu’à ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} requêtes en cours sur ${max}`,
   waitingCalls: (count: number, calls: string) => (count === 1 ? '1 requête en attente' : `${calls} requêtes en attente`),
@@ -55,10 +55,10 @@ export const operationsFrench: OperationsStrings = {
   embedded: 'Aucun fichier de configuration n’est défini. La configuration intégrée est utilisée.',
   configurationFiles: 'Fichiers',
   loadedAt: (time) => `En vigueur depuis ${time}.`,
-  refusedAt: (time) => `La modification du ${time} a été refusée. La configuration précédente reste en vigueur.`,
+  rejectedAt: (time) => `La modification du ${time} a été refusée. La configuration précédente reste en vigueur.`,
   errors: 'Erreurs',
   warnings: 'Avertissements',
-  wholeFile: 'Le fichier complet',
+  completeFile: 'Le fichier complet',
 
   audit: 'Journal d’audit',
   kind: 'Afficher',

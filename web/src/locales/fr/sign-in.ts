@@ -10,7 +10,7 @@ export const signInFrench: SignInStrings = {
   firstStartSubmit: 'Créer la clé',
   firstStartWrong:
     'Le jeton est incorrect ou a déjà été utilisé. Le jeton valide figure dans le journal du service. Un redémarrage en crée un nouveau.',
-  firstStartOver: 'Un administrateur existe désormais. Connectez-vous avec une clé.',
+  firstStartEnded: 'Un administrateur existe désormais. Connectez-vous avec une clé.',
   firstStartFailed: 'Le jeton n’a pas pu être vérifié. Réessayez.',
   firstStartKey: 'Clé de l’administrateur',
   firstStartCopy: 'Copier la clé',
@@ -27,7 +27,7 @@ export const signInFrench: SignInStrings = {
   signInStale: 'Cette connexion n’a pas été commencée dans cet onglet, ou elle a pris trop de temps. Recommencez.',
   signInForeign: (name) => `La réponse à la connexion ne vient pas de ${name} et a été ignorée. Reconnectez-vous.`,
   signInDeclined: (name) => `La connexion a été annulée ou refusée chez ${name}.`,
-  signInRefused: (name, why) => `${name} a refusé la connexion : ${why}`,
+  signInRejected: (name, why) => `${name} a refusé la connexion : ${why}`,
   signInUnavailable: (name) => `${name} est injoignable pour le moment. Réessayez dans un instant.`,
   signInUnreachable: (name) =>
     `${name} ne répond pas à cette page. Si cela persiste, prévenez votre administrateur : ${name} doit accepter les requêtes venant de cette adresse.`,
@@ -39,7 +39,7 @@ export const signInFrench: SignInStrings = {
     `Vous êtes connecté en tant que ${here}. Ce lien vous connecte en tant que ${there}. Voulez-vous changer ?`,
   linkForUnknownUser: (here) =>
     `Vous êtes connecté en tant que ${here}. Ce lien vous connecte en tant qu’un autre utilisateur. Voulez-vous changer ?`,
-  linkRefused: (here) => `La clé de ce lien ne fonctionne pas. Vous restez connecté en tant que ${here}.`,
+  linkRejected: (here) => `La clé de ce lien ne fonctionne pas. Vous restez connecté en tant que ${here}.`,
   switchUser: 'Changer',
   stay: 'Rester connecté',
 };
