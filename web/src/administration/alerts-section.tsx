@@ -20,7 +20,7 @@ const example = `alerts:
 /** The configured alerts with the state of their webhooks, and how to add one. */
 export function AlertsSection() {
   const strings = useAdminStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { service } = usePage();
   const load = useCallback((signal: AbortSignal) => listAlerts(service, signal), [service]);
   const { value: alerts, error, isLoading } = useLoaded(load);
@@ -29,7 +29,7 @@ export function AlertsSection() {
     {
       name: strings.threshold,
       render: ({ at }) =>
-        at.map((part) => part.toLocaleString(language, { style: 'percent', maximumFractionDigits: 2 })).join(', '),
+        at.map((part) => part.toLocaleString(locale, { style: 'percent', maximumFractionDigits: 2 })).join(', '),
     },
     { name: strings.receiver, render: ({ server }) => <code className="small entry-name">{server}</code> },
     { name: strings.health, render: (alert) => <AlertState alert={alert} /> },
@@ -86,20 +86,20 @@ function splitAt(text: string, separator: string): readonly [string, string | un
 
 function AlertState({ alert: { lastSentAtMs, lastFailure, nextAttemptAtMs, pending } }: { readonly alert: ConfiguredAlert }) {
   const strings = useAdminStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   return (
     <span className="alert-state">
-      <span>{lastSentAtMs === undefined ? strings.notSent : strings.lastSent(formatDateTime(lastSentAtMs, language))}</span>
+      <span>{lastSentAtMs === undefined ? strings.notSent : strings.lastSent(formatDateTime(lastSentAtMs, locale))}</span>
       {lastFailure !== undefined && (
         <span className="trouble">
           {strings.sendingFailed(
-            lastFailure.atMs === undefined ? '' : formatDateTime(lastFailure.atMs, language),
+            lastFailure.atMs === undefined ? '' : formatDateTime(lastFailure.atMs, locale),
             lastFailure.error,
           )}
         </span>
       )}
       {nextAttemptAtMs !== undefined && (
-        <span>{strings.nextAttempt(formatDateTime(nextAttemptAtMs, language), pending.toLocaleString(language))}</span>
+        <span>{strings.nextAttempt(formatDateTime(nextAttemptAtMs, locale), pending.toLocaleString(locale))}</span>
       )}
     </span>
   );

@@ -49,7 +49,7 @@ interface ChangeItemProps {
 
 function ChangeItem({ change: { id, atMs, user, action, writes: firstWrites, writeCount }, kinds, reload }: ChangeItemProps) {
   const strings = useAdminStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { service, isAdmin, announce, refresh } = usePage();
   const { askConfirmation, dialog } = useConfirmation();
   const { error, run } = useAction();
@@ -66,7 +66,7 @@ function ChangeItem({ change: { id, atMs, user, action, writes: firstWrites, wri
   };
   const expand = async (): Promise<void> =>
     setAllWrites(firstWrites.length < writeCount ? (await readChange(service, id)).writes : firstWrites);
-  const time = formatDateTime(atMs, language);
+  const time = formatDateTime(atMs, locale);
   return (
     <li>
       <div className="sheet-title">
@@ -89,7 +89,7 @@ function ChangeItem({ change: { id, atMs, user, action, writes: firstWrites, wri
       {writes.length < writeCount && (
         <div>
           <TextButton className="button slim" onClick={() => void run(expand)}>
-            {strings.showAll(writeCount.toLocaleString(language))}
+            {strings.showAll(writeCount.toLocaleString(locale))}
           </TextButton>
         </div>
       )}

@@ -100,7 +100,7 @@ const overlaps = [0, 3600, 86_400, 7 * 86_400] as const;
 /** Data of a key, and the actions that rotate, block, and unblock it. */
 function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly stored: Entry }) {
   const strings = useAdminStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { service, announce } = usePage();
   const [overlap, setOverlap] = useState<number>(3600);
   const [isRotating, setIsRotating] = useState(false);
@@ -120,7 +120,7 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
         {isBlocked && <strong className="trouble">{strings.blocked}</strong>}
         {prefix !== '' && <code>{prefix}…</code>}
         {lastUsedAtMs !== undefined && (
-          <span>{lastUsedAtMs === null ? strings.neverUsed : strings.lastUsed(formatDateTime(lastUsedAtMs, language))}</span>
+          <span>{lastUsedAtMs === null ? strings.neverUsed : strings.lastUsed(formatDateTime(lastUsedAtMs, locale))}</span>
         )}
       </p>
       {stored.source !== 'file' && (

@@ -64,27 +64,27 @@ function ProjectKeys({ keys, isLoading }: KeyListProps) {
 function useKeyColumns(): Readonly<Record<'prefix' | 'lastUse' | 'expiry', Column<Entry>>> {
   const strings = useAdminStrings();
   const { labels } = useFieldStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   return {
     prefix: { name: strings.startsWith, render: ({ prefix }) => prefix !== '' && <code className="small">{prefix}…</code> },
     lastUse: {
       name: strings.lastUse,
       render: ({ lastUsedAtMs }) =>
-        lastUsedAtMs === undefined ? '' : lastUsedAtMs === null ? strings.never : formatDateTime(lastUsedAtMs, language),
+        lastUsedAtMs === undefined ? '' : lastUsedAtMs === null ? strings.never : formatDateTime(lastUsedAtMs, locale),
     },
     expiry: {
       name: labels.expiresAt ?? '',
       render: ({ expiresAtMs }) =>
-        expiresAtMs === undefined ? strings.forever : <Expiry {...{ expiresAtMs, language, expired: strings.expired }} />,
+        expiresAtMs === undefined ? strings.forever : <Expiry {...{ expiresAtMs, locale, expired: strings.expired }} />,
     },
   };
 }
 
-function Expiry({ expiresAtMs, language, expired }: { expiresAtMs: number; language: string; expired: string }) {
+function Expiry({ expiresAtMs, locale, expired }: { expiresAtMs: number; locale: string; expired: string }) {
   const isExpired = expiresAtMs <= Date.now();
   return (
-    <span className={isExpired ? 'trouble' : undefined}>
-      {formatDateTime(expiresAtMs, language)} {isExpired && `(${expired})`}
+    <span className={isExpired ? 'error-text' : undefined}>
+      {formatDateTime(expiresAtMs, locale)} {isExpired && `(${expired})`}
     </span>
   );
 }
@@ -157,7 +157,7 @@ interface BlockedUsersProps {
 
 function BlockedUsers({ blockedUsers, unblock }: BlockedUsersProps) {
   const strings = useAdminStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   if (blockedUsers.length === 0) return null;
   const actions: Column<BlockedUser> = {
     name: strings.actions,
@@ -176,7 +176,7 @@ function BlockedUsers({ blockedUsers, unblock }: BlockedUsersProps) {
         columns={[
           { name: strings.user, render: ({ user }) => user },
           { name: strings.reason, render: ({ reason }) => reason },
-          { name: strings.since, render: ({ blockedAtMs }) => formatDateTime(blockedAtMs, language) },
+          { name: strings.since, render: ({ blockedAtMs }) => formatDateTime(blockedAtMs, locale) },
           ...(unblock === undefined ? [] : [actions]),
         ]}
       />

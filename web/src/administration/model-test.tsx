@@ -57,8 +57,8 @@ export function ModelTest({ entry: { id, value } }: { readonly entry: Pick<Entry
 
 function Result({ result: { durationMs, answer, vectorLength, error } }: { readonly result: TestResult }) {
   const strings = useAdminStrings();
-  const { strings: pageStrings, locale: language } = useLanguage();
-  const duration = formatSeconds(durationMs, language);
+  const { strings: pageStrings, locale } = useLanguage();
+  const duration = formatSeconds(durationMs, locale);
   if (error !== undefined) {
     return (
       <div className="test-result">
@@ -73,7 +73,7 @@ function Result({ result: { durationMs, answer, vectorLength, error } }: { reado
   return (
     <div className="test-result">
       <p className="verdict good">{strings.testPassed(duration)}</p>
-      <p className="small">{vectorLength === undefined ? answer : strings.vectorLength(vectorLength.toLocaleString(language))}</p>
+      <p className="small">{vectorLength === undefined ? answer : strings.vectorLength(vectorLength.toLocaleString(locale))}</p>
     </div>
   );
 }

@@ -27,7 +27,7 @@ function listShared(service: Service, signal: AbortSignal): Promise<readonly Sha
 /** The saved applications that other users can use, with their owners and users. */
 export function SharedSection() {
   const strings = useAdminStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { service } = usePage();
   const load = useCallback((signal: AbortSignal) => listShared(service, signal), [service]);
   const { value: applications, error, isLoading } = useLoaded(load);
@@ -55,7 +55,7 @@ export function SharedSection() {
             },
             { name: strings.applicationOwner, render: ({ owner }) => owner },
             { name: strings.usedBy, render: ({ access }) => access.join(', ') },
-            { name: strings.lastChange, render: ({ updatedAtMs }) => formatDateTime(updatedAtMs, language) },
+            { name: strings.lastChange, render: ({ updatedAtMs }) => formatDateTime(updatedAtMs, locale) },
           ]}
         />
       )}

@@ -170,7 +170,7 @@ function Picture({ url, title, content }: { readonly url: string; readonly title
 
 /** Shows separated values as a table. A long table shows only its first rows. */
 export function TableView({ text }: { readonly text: string }) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const { rows, isTruncated } = readTable(text, maxRows);
   const [head = [], ...body] = rows;
   const hiddenRows = isTruncated ? text.trimEnd().split('\n').length - maxRows : 0;
@@ -204,7 +204,7 @@ export function TableView({ text }: { readonly text: string }) {
           </tbody>
         </table>
       </section>
-      {hiddenRows > 0 && <p className="soft small">{strings.moreRows(hiddenRows.toLocaleString(language))}</p>}
+      {hiddenRows > 0 && <p className="soft small">{strings.moreRows(hiddenRows.toLocaleString(locale))}</p>}
     </>
   );
 }

@@ -55,7 +55,7 @@ interface DrawingProps {
 }
 
 function Drawing({ chart: { series }, name, width }: DrawingProps) {
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
   const ys = series.flatMap(({ points }) => points.map(({ y }) => y));
   const [low, high] = [Math.min(0, ...ys), Math.max(0, ...ys)];
@@ -71,7 +71,7 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
         <g key={y}>
           <line className="grid-line" x1={left} x2={width} y1={toY(y)} y2={toY(y)} />
           <text className="axis" x={left - 8} y={toY(y) + 4} textAnchor="end">
-            {y.toLocaleString(language, { maximumSignificantDigits: 3, notation: 'compact' })}
+            {y.toLocaleString(locale, { maximumSignificantDigits: 3, notation: 'compact' })}
           </text>
         </g>
       ))}
@@ -118,7 +118,7 @@ function renderCurve({ kind, points }: Series, toX: (x: string | number) => numb
 }
 
 function NumberTable({ chart: { series } }: { readonly chart: ChartData }) {
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
   return (
     <table>
@@ -138,7 +138,7 @@ function NumberTable({ chart: { series } }: { readonly chart: ChartData }) {
             <th scope="row">{label}</th>
             {series.map(({ name, points }) => (
               <td key={name} className="number">
-                {points.find(({ x }) => x === label)?.y.toLocaleString(language)}
+                {points.find(({ x }) => x === label)?.y.toLocaleString(locale)}
               </td>
             ))}
           </tr>

@@ -66,9 +66,9 @@ function AnswerList({ answers }: { readonly answers: BackgroundAnswers }) {
 
 function AnswerItem({ answer: { id, status, model, created_at, asked: question } }: { readonly answer: ListedAnswer }) {
   const strings = useBackgroundStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const getName = useGetName();
-  const time = new Date(created_at * 1000).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const time = new Date(created_at * 1000).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <li>
       <a className="answer-link" href={formatRoute({ at: 'background', id })}>

@@ -187,13 +187,13 @@ interface AppItemProps {
 }
 
 function AppItem({ application, duplicate, remove, onShared }: AppItemProps) {
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const builderStrings = useBuilderStrings();
   const { user } = usePage();
   const { id, entry, updatedAtMs } = application;
   const [isSharing, setIsSharing] = useState(false);
   const name = getName(application);
-  const date = new Date(updatedAtMs).toLocaleDateString(language, { dateStyle: 'long' });
+  const date = new Date(updatedAtMs).toLocaleDateString(locale, { dateStyle: 'long' });
   const unsavedNote = readAppDraft(user, id) !== '' && builderStrings.hasUnsavedChanges;
   const notes = [builderStrings.changedOn(date), isShared(application) && builderStrings.shared, unsavedNote];
   const exportFile = (): void => {

@@ -183,7 +183,7 @@ interface DraftErrorMessageProps {
 
 /** Shows why an application was not saved or loaded, and offers actions that solve it. */
 function DraftErrorMessage({ error, fieldErrors, isLoaded, toLabel, goTo, load, overwrite }: DraftErrorMessageProps) {
-  const { strings, locale: language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const builderStrings = useBuilderStrings();
   if (error === undefined) return null;
   if (error.status === 412 && isLoaded) {
@@ -220,8 +220,8 @@ function DraftErrorMessage({ error, fieldErrors, isLoaded, toLabel, goTo, load, 
     );
   }
   return (
-    <p className="trouble" role="alert">
-      {error.message || strings.unreachable} {suggestAction(error, { strings, language })}
+    <p className="error-text" role="alert">
+      {error.message || strings.unreachable} {suggestAction(error, { strings, locale })}
     </p>
   );
 }

@@ -155,11 +155,11 @@ interface KeyListProps {
 /** The user's keys with their last use and a delete button. */
 function KeyList({ keys, userKeys, onDeleted }: KeyListProps) {
   const strings = useCodeStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { announce } = usePage();
   const [error, setError] = useState<ErrorDetails>();
-  const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
-  const dateTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+  const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
   const remove = async (id: string): Promise<void> => {
     setError(undefined);
     await keys.delete(id).then(

@@ -47,12 +47,12 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
 }
 
 function ConsentItem({ consent, withdraw }: { readonly consent: AcceptedConsent; readonly withdraw: (id: string) => void }) {
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const strings = useStrings();
   const consentStrings = useConsentStrings();
   const getName = useGetName();
   const { deployment, form, acceptedAtMs } = consent;
-  const date = new Date(acceptedAtMs).toLocaleDateString(language, { dateStyle: 'long' });
+  const date = new Date(acceptedAtMs).toLocaleDateString(locale, { dateStyle: 'long' });
   const names = [...form]
     .filter(([id, requiresConsent]) => requiresConsent && id !== deployment)
     .map(([id]) => strings.quoted(getName(id)));

@@ -73,7 +73,7 @@ const focusFirstButton = (row: HTMLElement | null): void => row?.querySelector('
 
 function FileRow({ item, isTarget, download, remove }: FileRowProps) {
   const strings = useFilesStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { name, bytes, changedAtMs, reference } = item;
   const time = changedAtMs === undefined ? undefined : new Date(changedAtMs);
   return (
@@ -84,11 +84,11 @@ function FileRow({ item, isTarget, download, remove }: FileRowProps) {
           {name}
         </span>
       </th>
-      <td className="file-size">{bytes !== undefined && formatSize(bytes, language)}</td>
+      <td className="file-size">{bytes !== undefined && formatSize(bytes, locale)}</td>
       <td className="file-time soft">
         {time && (
-          <time dateTime={time.toISOString()} title={time.toLocaleString(language)}>
-            {time.toLocaleDateString(language, { dateStyle: 'medium' })}
+          <time dateTime={time.toISOString()} title={time.toLocaleString(locale)}>
+            {time.toLocaleDateString(locale, { dateStyle: 'medium' })}
           </time>
         )}
       </td>
@@ -104,10 +104,10 @@ function FileRow({ item, isTarget, download, remove }: FileRowProps) {
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
 /** Formats a size, such as “1.2 MB”. */
-export function formatSize(bytes: number, language: string): string {
+export function formatSize(bytes: number, locale: string): string {
   const step = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** step;
-  return value.toLocaleString(language, {
+  return value.toLocaleString(locale, {
     style: 'unit',
     unit: units[step],
     unitDisplay: step === 0 ? 'long' : 'short',

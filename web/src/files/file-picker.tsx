@@ -43,7 +43,7 @@ export interface StoredFileDialogProps {
 
 /** Selects stored files of the user. Files that cannot be selected come last, with the reason. */
 export function StoredFileDialog({ select, close, findRejection, isSingle = false }: StoredFileDialogProps) {
-  const { strings: common, locale: language } = useLanguage();
+  const { strings: common, locale } = useLanguage();
   const strings = useFilesStrings();
   const { service } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
@@ -89,7 +89,7 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
                 />
                 <span className={isRejected(item) ? 'soft' : undefined}>{getReadablePath(item)}</span>
                 <span className="soft small">
-                  {rejections.get(item) ?? (item.bytes !== undefined && formatSize(item.bytes, language))}
+                  {rejections.get(item) ?? (item.bytes !== undefined && formatSize(item.bytes, locale))}
                 </span>
               </label>
             </li>

@@ -90,7 +90,7 @@ function useHasNewer({ first, kind, latest }: NewerOptions): boolean {
 
 function Records({ records }: { readonly records: readonly AuditRecord[] }) {
   const strings = useOperationsStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   return (
     <DataTable<AuditRecord>
       label={strings.audit}
@@ -102,7 +102,7 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
           name: strings.time,
           render: ({ atMs }) => (
             <time className="audit-time" dateTime={new Date(atMs).toISOString()}>
-              {formatDateTime(atMs, language)}
+              {formatDateTime(atMs, locale)}
             </time>
           ),
         },

@@ -17,7 +17,7 @@ const refreshMs = 15_000;
 
 /** State of the service for administrators, with problems first. It refreshes automatically. */
 export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) {
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const strings = useOperationsStrings();
   const { service, announce } = usePage();
   /** Increments on a manual refresh, which may change the order. */
@@ -26,7 +26,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
   const load = useCallback(async (signal: AbortSignal) => ({ ...(await readState(service, signal)), round }), [service, round]);
   const { value: state, error, isLoading, reload } = useLoaded(load);
   useAutoRefresh(reload, { everyMs: refreshMs, isEnabled });
-  const asOfText = state && strings.asOf(new Date(state.nowMs).toLocaleTimeString(language));
+  const asOfText = state && strings.asOf(new Date(state.nowMs).toLocaleTimeString(locale));
   // Only manual refreshes are announced.
   const visibleRound = state?.round ?? 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per round
@@ -67,7 +67,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
 /** The current configuration, and a rejected change with its errors. */
 function ConfigurationSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { files, loadedAtMs, rejectedAtMs, errors, warnings } = state;
   return (
     <section className="sheet-section operations-configuration" aria-label={strings.configuration}>
@@ -83,8 +83,8 @@ function ConfigurationSection({ state }: { readonly state: NodeState }) {
           ))}
         </ul>
       )}
-      <p className="soft">{strings.loadedAt(formatDateTime(loadedAtMs, language))}</p>
-      {rejectedAtMs !== undefined && <p className="verdict bad">{strings.rejectedAt(formatDateTime(rejectedAtMs, language))}</p>}
+      <p className="soft">{strings.loadedAt(formatDateTime(loadedAtMs, locale))}</p>
+      {rejectedAtMs !== undefined && <p className="verdict bad">{strings.rejectedAt(formatDateTime(rejectedAtMs, locale))}</p>}
       <ConfigurationIssues title={strings.errors} issues={errors} />
       <ConfigurationIssues title={strings.warnings} issues={warnings} />
     </section>
@@ -113,7 +113,7 @@ function ConfigurationIssues({ title, issues }: { readonly title: string; readon
 /** Health of the service, with its problems. */
 function HealthSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { version, runtime, startedAtMs, stores, notReadyReasons, reasons } = state;
   const { severity, upstreamCount, isConfigurationRejected } = findIssues(state);
   const verdict = { good: strings.ok, warning: strings.degraded, bad: strings.notReady }[severity];
@@ -141,7 +141,7 @@ function HealthSection({ state }: { readonly state: NodeState }) {
         </ul>
       )}
       <p className="soft">
-        {strings.version(version, runtime)}, {strings.upSince(formatDateTime(startedAtMs, language))}
+        {strings.version(version, runtime)}, {strings.upSince(formatDateTime(startedAtMs, locale))}
       </p>
       <dl className="facts" aria-label={strings.stores}>
         {stores.map(({ content, kind, isUnavailable }) => (

@@ -19,7 +19,7 @@ interface UpstreamsSectionProps {
 /** All configured upstreams with their state. Upstreams with problems come first. */
 export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   const strings = useOperationsStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const [text, setText] = useState('');
   const [filter, setFilter] = useState<'all' | 'withIssues'>('all');
   const field = useId();
@@ -31,7 +31,7 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
     return queryWords.every((word) => searchable.includes(word));
   };
   const visibleUpstreams = (filter === 'all' ? rows : withIssues).filter(isMatch);
-  const number = (value: number): string => value.toLocaleString(language);
+  const number = (value: number): string => value.toLocaleString(locale);
   const options = [
     ['all', `${strings.everything} (${number(rows.length)})`],
     ['withIssues', `${strings.withIssues} (${number(withIssues.length)})`],
@@ -92,9 +92,9 @@ function useStableOrder(upstreams: readonly Upstream[], round: number): readonly
 
 function State({ upstream }: { readonly upstream: Upstream }) {
   const strings = useOperationsStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { state, failuresInARow, rejectedStatus, pausedUntilMs, parallel = 0, maxParallel, waiting } = upstream;
-  const number = (value: number): string => value.toLocaleString(language);
+  const number = (value: number): string => value.toLocaleString(locale);
   const stateText = { ok: strings.inUse, rate_limited: strings.rateLimited, failing: strings.failing }[state];
   return (
     <span className={`verdict ${getSeverity(upstream)}`}>
@@ -108,7 +108,7 @@ function State({ upstream }: { readonly upstream: Upstream }) {
       )}
       {waiting > 0 && <span className="soft small">{strings.waitingCalls(waiting, number(waiting))}</span>}
       {pausedUntilMs !== undefined && (
-        <span className="soft small">{strings.pausedUntil(formatDateTime(pausedUntilMs, language))}</span>
+        <span className="soft small">{strings.pausedUntil(formatDateTime(pausedUntilMs, locale))}</span>
       )}
     </span>
   );

@@ -13,7 +13,7 @@ export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefin
   return (
     <div className="trouble" role="alert">
       <p>
-        {description} {hasResponse && suggestAction(error, { strings, language: locale })}
+        {description} {hasResponse && suggestAction(error, { strings, locale })}
       </p>
       {hasResponse && description !== error.message && <ErrorSupport error={error} />}
     </div>

@@ -173,13 +173,13 @@ interface ShareListProps {
 /** The user's links, each with a button to revoke it after a confirmation. */
 function ShareList({ shares, links, isOnlyContent, onRemoved, closeDialog }: ShareListProps) {
   const strings = useShareStrings();
-  const { locale: language, strings: common } = useLanguage();
+  const { locale, strings: common } = useLanguage();
   const titles = new Map(useSummaries().map(({ id, title }) => [id, title]));
   const { askConfirmation, dialog } = useConfirmation();
   const [removed, setRemoved] = useState('');
   const [error, setError] = useState<ErrorDetails>();
-  const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
-  const time = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+  const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
   const named = links.map((link) => ({ ...link, title: titles.get(link.chat) || link.title || common.untitled }));
   const revoke = async (id: string, title: string): Promise<void> => {
     if (!(await askConfirmation(strings.revokeQuestion(title), strings.revoke))) return;

@@ -63,8 +63,8 @@ function MissingShare() {
 
 function SharedThread({ shared }: { readonly shared: SharedChat }) {
   const strings = useShareStrings();
-  const { locale: language, strings: common } = useLanguage();
-  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
+  const { locale, strings: common } = useLanguage();
+  const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long' });
   const { title, turns, createdAtMs, expiresAtMs } = shared;
   return (
     <div className="thread-frame">

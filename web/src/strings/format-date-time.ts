@@ -1,6 +1,6 @@
 /** Formats a time with its day in the local time zone. */
-export function formatDateTime(atMs: number, language: string): string {
-  return new Date(atMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' });
+export function formatDateTime(atMs: number, locale: string): string {
+  return new Date(atMs).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 }
 
 /** Formats a duration in seconds with its unit. */

@@ -6,8 +6,8 @@ const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
 ];
 
 /** Formats a future time, such as “in 3 hours”, rounded up. */
-export function formatTimeUntil(atMs: number, nowMs: number, language: string): string {
+export function formatTimeUntil(atMs: number, nowMs: number, locale: string): string {
   const seconds = Math.max(0, Math.ceil((atMs - nowMs) / 1000));
   const [unit, size] = steps.find(([, stepSeconds]) => seconds >= stepSeconds) ?? ['second', 1];
-  return new Intl.RelativeTimeFormat(language, { numeric: 'always' }).format(Math.ceil(seconds / size), unit);
+  return new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(Math.ceil(seconds / size), unit);
 }

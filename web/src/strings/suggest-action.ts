@@ -2,10 +2,10 @@ import type { Strings } from '../locales/en/page.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
 import { formatTimeUntil } from './format-time-until.ts';
 
-/** Language context, the time of the error, and whether it is the error of an answer. */
+/** Texts, locale, the time of the error, and whether it is the error of an answer. */
 interface SuggestionContext {
   readonly strings: Strings;
-  readonly language: string;
+  readonly locale: string;
   readonly atMs?: number;
   readonly isAnswer?: boolean;
 }
@@ -46,15 +46,15 @@ function suggestRetry({ strings, isAnswer = false }: SuggestionContext): string 
 /** Formats the retry time, such as “in 3 hours (18:05)”. Returns undefined if it is unknown or in the past. */
 function formatRetryTime(
   { retryAfterSeconds }: ErrorDetails,
-  { language, atMs = Date.now() }: SuggestionContext,
+  { locale, atMs = Date.now() }: SuggestionContext,
 ): string | undefined {
   if (retryAfterSeconds === undefined) return undefined;
   const [untilMs, nowMs] = [atMs + retryAfterSeconds * 1000, Date.now()];
   if (untilMs <= nowMs) return undefined;
-  const relative = formatTimeUntil(untilMs, nowMs, language);
+  const relative = formatTimeUntil(untilMs, nowMs, locale);
   const isFar = untilMs - nowMs > 20 * 3_600_000;
   const form: Intl.DateTimeFormatOptions = isFar
     ? { weekday: 'long', day: 'numeric', month: 'long', hour: 'numeric', minute: '2-digit' }
     : { timeStyle: 'short' };
-  return untilMs - nowMs < 60_000 ? relative : `${relative} (${new Date(untilMs).toLocaleString(language, form)})`;
+  return untilMs - nowMs < 60_000 ? relative : `${relative} (${new Date(untilMs).toLocaleString(locale, form)})`;
 }

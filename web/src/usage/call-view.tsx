@@ -19,7 +19,7 @@ interface CallViewProps {
 /** The metadata of a call. Administrators can also read its content. */
 export function CallView({ call, close }: CallViewProps) {
   const strings = useUsageStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const getName = useGetUsageName();
   const { isAdmin } = usePage();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -31,10 +31,10 @@ export function CallView({ call, close }: CallViewProps) {
     [strings.person, call.user || strings.unnamed],
     [strings.project, call.project || strings.unnamed],
     [strings.outcome, <CallOutcome key="outcome" call={call} />],
-    [strings.tokensIn, call.promptTokens.toLocaleString(language)],
-    [strings.tokensOut, call.completionTokens.toLocaleString(language)],
-    [strings.cost, formatUsd(call.cost, language)],
-    [strings.took, formatSeconds(call.durationMs, language)],
+    [strings.tokensIn, call.promptTokens.toLocaleString(locale)],
+    [strings.tokensOut, call.completionTokens.toLocaleString(locale)],
+    [strings.cost, formatUsd(call.cost, locale)],
+    [strings.took, formatSeconds(call.durationMs, locale)],
     [strings.requestId, <code key="id">{call.requestId}</code>],
   ];
   return (
@@ -114,10 +114,10 @@ function Messages({ messages }: { readonly messages: readonly RecordedMessage[] 
 }
 
 export function CallTime({ atMs }: { readonly atMs: number }) {
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   return (
     <time className="call-time" dateTime={new Date(atMs).toISOString()}>
-      {formatDateTime(atMs, language)}
+      {formatDateTime(atMs, locale)}
     </time>
   );
 }

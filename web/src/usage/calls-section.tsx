@@ -99,10 +99,10 @@ function CallSearch({ onSearch }: CallSearchProps) {
 /** The heading: the filter and the days of the calls. */
 function CallsName({ filter: { deployment, user, project, from, to } }: { readonly filter: CallsFilter }) {
   const strings = useUsageStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const getName = useGetUsageName();
   const toDay = (day: string): Date => new Date(`${day}T00:00:00Z`);
-  const days = new Intl.DateTimeFormat(language, { timeZone: 'UTC', dateStyle: 'medium' }).formatRange(toDay(from), toDay(to));
+  const days = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'medium' }).formatRange(toDay(from), toDay(to));
   const names = [deployment === undefined ? undefined : getName(deployment), user, project];
   const nameParts = names.filter((name) => name !== undefined).map((name) => name || strings.unnamed);
   return strings.callsFor([...nameParts, days].join(' · '));
@@ -116,7 +116,7 @@ interface CallsTableProps {
 
 function CallsTable({ calls, includesUser, open }: CallsTableProps) {
   const strings = useUsageStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const getName = useGetUsageName();
   const number = (name: string, format: (call: Call) => string): Column<Call> => ({ name, isNumber: true, render: format });
   return (
@@ -145,10 +145,10 @@ function CallsTable({ calls, includesUser, open }: CallsTableProps) {
         },
         ...(includesUser ? [{ name: strings.person, render: ({ user }: Call) => user || strings.unnamed }] : []),
         { name: strings.outcome, render: (call) => <CallOutcome call={call} /> },
-        number(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(language)),
-        number(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(language)),
-        number(strings.cost, ({ cost }) => formatUsd(cost, language)),
-        number(strings.took, ({ durationMs }) => formatSeconds(durationMs, language)),
+        number(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(locale)),
+        number(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(locale)),
+        number(strings.cost, ({ cost }) => formatUsd(cost, locale)),
+        number(strings.took, ({ durationMs }) => formatSeconds(durationMs, locale)),
         { name: strings.requestId, render: ({ requestId }) => <code className="small">{requestId}</code> },
       ]}
     />

@@ -16,7 +16,7 @@ const maxRows = 10_000;
 /** A button that downloads the usage by day and deployment as CSV. The usage of all users is also grouped by user. */
 export function CsvButton({ scope, range }: { readonly scope: Scope; readonly range: DayRange }) {
   const strings = useUsageStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { service, announce } = usePage();
   const getName = useGetUsageName();
   const { error, run } = useAction();
@@ -38,7 +38,7 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
       <ErrorMessage error={error} />
       {isTruncated && (
         <p className="soft small" role="status">
-          {strings.csvTruncated(maxRows.toLocaleString(language))}
+          {strings.csvTruncated(maxRows.toLocaleString(locale))}
         </p>
       )}
     </>

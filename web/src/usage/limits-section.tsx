@@ -71,9 +71,9 @@ function LimitGroup({ name, statuses }: { readonly name: string; readonly status
 
 function LimitBar({ status, groupName }: { readonly status: LimitStatus; readonly groupName: string }) {
   const strings = useUsageStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { kind, period, used, total, resetsAtMs } = status;
-  const amount = (value: number): string => (kind === 'Cost' ? formatUsd(value, language) : value.toLocaleString(language));
+  const amount = (value: number): string => (kind === 'Cost' ? formatUsd(value, locale) : value.toLocaleString(locale));
   const name = strings.limitName(kind, period);
   const remaining = used >= total ? strings.usedUp : strings.remaining(amount(total - used));
   return (
@@ -94,9 +94,9 @@ function LimitBar({ status, groupName }: { readonly status: LimitStatus; readonl
         <time
           className="limit-reset soft"
           dateTime={new Date(resetsAtMs).toISOString()}
-          title={new Date(resetsAtMs).toLocaleString(language)}
+          title={new Date(resetsAtMs).toLocaleString(locale)}
         >
-          {strings.resets(formatTimeUntil(resetsAtMs, Date.now(), language))}
+          {strings.resets(formatTimeUntil(resetsAtMs, Date.now(), locale))}
         </time>
       )}
     </li>

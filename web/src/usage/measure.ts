@@ -9,15 +9,15 @@ export function getAmount(measure: Measure, { cost, promptTokens, completionToke
 }
 
 /** Formats USD with cents. An amount below one cent gets two significant digits. */
-export function formatUsd(usd: number, language: string): string {
+export function formatUsd(usd: number, locale: string): string {
   const hasCents = usd === 0 || Math.abs(usd) >= 0.01;
   const digits = hasCents ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
-  return usd.toLocaleString(language, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
+  return usd.toLocaleString(locale, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
 }
 
 /** Formats a cost as USD, and other values as numbers. */
-export function formatValue(measure: Measure, value: number, language: string): string {
-  return measure === 'cost' ? formatUsd(value, language) : value.toLocaleString(language);
+export function formatValue(measure: Measure, value: number, locale: string): string {
+  return measure === 'cost' ? formatUsd(value, locale) : value.toLocaleString(locale);
 }
 
 /** Returns the distance of grid lines: 1, 2, or 5 times a power of ten, so that about four lines reach the value. */

@@ -129,15 +129,15 @@ const labelWidth = 62;
 /** Stacked bars per day in the available width, and a table of the same numbers. */
 function DayChart({ title, measure, days, series, open }: DayChartProps) {
   const strings = useUsageStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const toName = (day: string): string =>
-    new Date(day).toLocaleDateString(language, { timeZone: 'UTC', day: 'numeric', month: 'short' });
+    new Date(day).toLocaleDateString(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' });
   const rows = days.map((day, index) => ({ day, values: series.map(({ values }) => values[index] ?? 0) }));
   const columns = series.map(
     ({ name }, index): Column<(typeof rows)[number]> => ({
       name,
       isNumber: true,
-      render: ({ values }) => formatValue(measure, values[index] ?? 0, language),
+      render: ({ values }) => formatValue(measure, values[index] ?? 0, locale),
     }),
   );
   return (
@@ -189,7 +189,7 @@ interface DrawingProps extends Pick<DayChartProps, 'open'> {
 }
 
 function Drawing({ title, measure, rows, toName, colors, open }: DrawingProps) {
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const [frame, width] = useWidth();
   const computeSum = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
   const highestSum = Math.max(...rows.map(({ values }) => computeSum(values)));
@@ -205,14 +205,14 @@ function Drawing({ title, measure, rows, toName, colors, open }: DrawingProps) {
         <g key={value}>
           <line className="grid-line" x1={left} x2={width} y1={toY(value)} y2={toY(value)} />
           <text className="axis" x={left - 8} y={toY(value) + 4} textAnchor="end">
-            {formatTick(measure, value, language)}
+            {formatTick(measure, value, locale)}
           </text>
         </g>
       ))}
       {rows.map(({ day, values }, dayIndex) => (
         // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users open a day from the table
         <g key={day} onClick={({ target }) => open(day, findSeries(target))}>
-          <title>{`${toName(day)}: ${formatValue(measure, computeSum(values), language)}`}</title>
+          <title>{`${toName(day)}: ${formatValue(measure, computeSum(values), locale)}`}</title>
           <rect className="day-area" x={left + dayIndex * slot} y={top} width={slot} height={height - top - bottom} />
           {values.map((value, index) => (
             <rect
@@ -242,9 +242,9 @@ function findSeries(target: EventTarget): number | undefined {
   return index === undefined ? undefined : Number(index);
 }
 
-function formatTick(measure: Measure, value: number, language: string): string {
+function formatTick(measure: Measure, value: number, locale: string): string {
   const money = measure === 'cost' ? ({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const) : {};
-  return value.toLocaleString(language, { ...money, notation: 'compact', maximumSignificantDigits: 3 });
+  return value.toLocaleString(locale, { ...money, notation: 'compact', maximumSignificantDigits: 3 });
 }
 
 /** Returns a ref callback, and the width of its element in pixels. */

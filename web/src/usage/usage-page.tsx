@@ -155,13 +155,13 @@ interface SummaryProps {
 
 function Summary({ total, innerCalls }: SummaryProps) {
   const strings = useUsageStrings();
-  const { locale: language } = useLanguage();
-  const number = (value: number): string => value.toLocaleString(language);
+  const { locale } = useLanguage();
+  const number = (value: number): string => value.toLocaleString(locale);
   if (total.calls === 0) return <p className="soft">{strings.noUsage}</p>;
   return (
     <div>
       <p className="usage-summary">
-        {strings.summary(number(total.calls), number(getAmount('tokens', total)), formatUsd(total.cost, language))}
+        {strings.summary(number(total.calls), number(getAmount('tokens', total)), formatUsd(total.cost, locale))}
       </p>
       {innerCalls !== 0 && (
         <p className="soft small">{strings.innerNote(innerCalls === undefined ? undefined : number(innerCalls))}</p>
@@ -181,7 +181,7 @@ interface UsageTableProps {
 /** Sums by deployment, user, or project, the largest first, each with a bar and a link to its calls. */
 function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
   const strings = useUsageStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const getName = useGetUsageName();
   const rows = usage.rows.toSorted((left, right) => getAmount(measure, right) - getAmount(measure, left));
   const highest = Math.max(...rows.map((row) => getAmount(measure, row)));
@@ -190,7 +190,7 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
     (item): Column<UsageRow> => ({
       name: strings[item],
       isNumber: true,
-      render: (row) => formatValue(item, getAmount(item, row), language),
+      render: (row) => formatValue(item, getAmount(item, row), locale),
     }),
   );
   const outcomes = (['failed', 'refused'] as const).map(
@@ -198,7 +198,7 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
       name: strings[item],
       isNumber: true,
       render: (row) => {
-        const count = row[`${item}Calls`].toLocaleString(language);
+        const count = row[`${item}Calls`].toLocaleString(locale);
         const filter = { ...range, [by]: row[by], outcome: item };
         const label = strings.showCallsByOutcome(count, strings[item], toName(row));
         return row[`${item}Calls`] === 0 ? count : <CallsLink {...{ filter, open, label }}>{count}</CallsLink>;
@@ -221,7 +221,7 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
     <>
       <h3>{title}</h3>
       <DataTable label={title} columns={[name, ...numbers, ...outcomes]} {...{ rows, getKey: (row: UsageRow) => row[by] }} />
-      {usage.isTruncated && <p className="soft small">{strings.truncatedNote(rows.length.toLocaleString(language))}</p>}
+      {usage.isTruncated && <p className="soft small">{strings.truncatedNote(rows.length.toLocaleString(locale))}</p>}
     </>
   );
 }

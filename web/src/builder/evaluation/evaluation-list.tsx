@@ -165,8 +165,8 @@ function OutcomeTag({ outcome }: { readonly outcome: string }) {
 
 function OutcomeDetails({ result: { reasons, answer, durationMs } }: { readonly result: CaseOutcome }) {
   const strings = useBuilderStrings();
-  const { locale: language } = useLanguage();
-  const seconds = (durationMs / 1000).toLocaleString(language, { maximumFractionDigits: 1 });
+  const { locale } = useLanguage();
+  const seconds = (durationMs / 1000).toLocaleString(locale, { maximumFractionDigits: 1 });
   return (
     <>
       {reasons.map((reason) => (
@@ -184,6 +184,6 @@ function OutcomeDetails({ result: { reasons, answer, durationMs } }: { readonly 
 
 function useEvaluationName(): (evaluation: Evaluation) => string {
   const strings = useBuilderStrings();
-  const { locale: language } = useLanguage();
-  return ({ startedAtMs, version }) => `${strings.versionNumber(version)}, ${formatDateTime(startedAtMs, language)}`;
+  const { locale } = useLanguage();
+  return ({ startedAtMs, version }) => `${strings.versionNumber(version)}, ${formatDateTime(startedAtMs, locale)}`;
 }

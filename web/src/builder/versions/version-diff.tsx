@@ -155,7 +155,7 @@ function hasNames(items: readonly unknown[]): boolean {
 /** Returns functions that describe settings and their values as the form does. */
 function useSettingTexts() {
   const { yes, no } = useFormsStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const translate = useSchemaTranslation();
   const getName = useGetName();
   const nameFormats: ReadonlyMap<string, (id: string) => string> = new Map([
@@ -166,7 +166,7 @@ function useSettingTexts() {
   const toTitle: ToTitle = (schema, name) => translate(getTitle(schema, name));
   const formatScalar = (value: unknown, shape: Shape, name: string): string => {
     if (typeof value === 'boolean') return value ? yes : no;
-    if (typeof value === 'number') return value.toLocaleString(language, { maximumFractionDigits: 20 });
+    if (typeof value === 'number') return value.toLocaleString(locale, { maximumFractionDigits: 20 });
     if (typeof value !== 'string') return String(value);
     if (shape.kind === 'choice') return translate(value);
     return nameFormats.get(name)?.(value) ?? value;

@@ -52,7 +52,7 @@ function useReadEntry(id: string): VersionItemProps['readEntry'] {
 
 function VersionList({ stored, schema, evaluationState, onRestored }: VersionsSectionProps) {
   const strings = useBuilderStrings();
-  const { locale: language } = useLanguage();
+  const { locale } = useLanguage();
   const { service, announce } = usePage();
   const { id, etag } = stored;
   const { requestLoad } = evaluationState;
@@ -63,14 +63,14 @@ function VersionList({ stored, schema, evaluationState, onRestored }: VersionsSe
   const [selectedVersion, setSelectedVersion] = useState<Version>();
   const { error: restoreError, run } = useAction();
   const readEntry = useReadEntry(id);
-  const formatName = ({ savedAtMs }: Version): string => formatDateTime(savedAtMs, language);
+  const formatName = ({ savedAtMs }: Version): string => formatDateTime(savedAtMs, locale);
   const namedVersions = useMemo(
     () =>
       versions.map(({ version, savedAtMs }, index) => ({
         version,
-        name: index === 0 ? strings.currentVersion : `${strings.versionNumber(version)}, ${formatDateTime(savedAtMs, language)}`,
+        name: index === 0 ? strings.currentVersion : `${strings.versionNumber(version)}, ${formatDateTime(savedAtMs, locale)}`,
       })),
-    [versions, strings, language],
+    [versions, strings, locale],
   );
   const restore = async (version: Version): Promise<void> => {
     onRestored(await restoreVersion(service, stored, version.version));

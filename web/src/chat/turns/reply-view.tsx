@@ -155,7 +155,7 @@ function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry 
           </p>
         )}
         {formerSharer !== undefined ? null : form === undefined ? (
-          <p>{suggestAction(error, { strings, language: locale, isAnswer: true, ...(atMs !== undefined && { atMs }) })}</p>
+          <p>{suggestAction(error, { strings, locale, isAnswer: true, ...(atMs !== undefined && { atMs }) })}</p>
         ) : (
           <ConsentPrompt {...{ deployment, form, onAccept: retry }} conversation={conversationId} />
         )}

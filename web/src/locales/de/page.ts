@@ -253,8 +253,8 @@ export const german: Strings = {
   asTable: 'Als Tabelle',
   moreRows: (count) => (count === '1' ? '1 weitere Zeile ist im Download.' : `${count} weitere Zeilen sind im Download.`),
 
-  showMoreRows: (count: number, language: string) =>
-    count === 1 ? 'Eine weitere Zeile anzeigen' : `${count.toLocaleString(language)} weitere Zeilen anzeigen`,
+  showMoreRows: (count: number, locale: string) =>
+    count === 1 ? 'Eine weitere Zeile anzeigen' : `${count.toLocaleString(locale)} weitere Zeilen anzeigen`,
 
   controls: 'Optionen des Assistenten',
   submit: 'Senden',

@@ -250,8 +250,8 @@ export const english = {
   asTable: 'As a table',
   moreRows: (count: string) => (count === '1' ? '1 more row is in the download.' : `${count} more rows are in the download.`),
 
-  showMoreRows: (count: number, language: string) =>
-    count === 1 ? 'Show one more row' : `Show ${count.toLocaleString(language)} more rows`,
+  showMoreRows: (count: number, locale: string) =>
+    count === 1 ? 'Show one more row' : `Show ${count.toLocaleString(locale)} more rows`,
 
   controls: 'Options from the assistant',
   submit: 'Send',

@@ -253,8 +253,8 @@ export const spanish: Strings = {
   asTable: 'Como tabla',
   moreRows: (count) => `${count} ${plural(count, 'fila más está', 'filas más están')} en la descarga.`,
 
-  showMoreRows: (count: number, language: string) =>
-    count === 1 ? 'Mostrar una fila más' : `Mostrar ${count.toLocaleString(language)} filas más`,
+  showMoreRows: (count: number, locale: string) =>
+    count === 1 ? 'Mostrar una fila más' : `Mostrar ${count.toLocaleString(locale)} filas más`,
 
   controls: 'Opciones del asistente',
   submit: 'Enviar',

@@ -258,8 +258,8 @@ export const french: Strings = {
   moreRows: (count) =>
     `${count} ${plural(count, 'autre ligne se trouve', 'autres lignes se trouvent')} dans le fichier téléchargé.`,
 
-  showMoreRows: (count: number, language: string) =>
-    count === 1 ? 'Afficher une ligne de plus' : `Afficher ${count.toLocaleString(language)} lignes de plus`,
+  showMoreRows: (count: number, locale: string) =>
+    count === 1 ? 'Afficher une ligne de plus' : `Afficher ${count.toLocaleString(locale)} lignes de plus`,
 
   controls: 'Options de l’assistant',
   submit: 'Envoyer',
