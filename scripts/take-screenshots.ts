@@ -216,7 +216,7 @@ const views: readonly View[] = [
     contextOptions: wide,
     async show(page) {
       await page.evaluate("location.hash = '#/consent/trips'");
-      await page.locator('.graph').waitFor();
+      await page.locator('.consent-graph').waitFor();
     },
   },
   {

@@ -25,7 +25,7 @@ const isReadable = (chars: number): string => `(() => {
   return isInSight(reply.getBoundingClientRect()) && ![...reply.querySelectorAll('.plain')].some((part) => isInSight(part.getBoundingClientRect()));
 })()`;
 
-const openLong = "document.querySelector('.head > a[href$=long]').click()";
+const openLong = "document.querySelector('.conversation-item > a[href$=long]').click()";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const watchFrames = `(() => {

@@ -13,7 +13,7 @@ const typed = (text: string): string => `(() => {
   box.dispatchEvent(new Event('input', { bubbles: true }));
 })()`;
 
-const headCount = "document.querySelectorAll('.head').length";
+const itemCount = "document.querySelectorAll('.conversation-item').length";
 const rounds = 9;
 
 /** Measures the medians of several searches for a single chat by a word, and of the returns to the full list. */
@@ -21,9 +21,9 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
   const searched: number[] = [];
   const listed: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    searched.push(await msUntil(page, typed(`number${9876 - round}x`), `${headCount} === 1`));
+    searched.push(await msUntil(page, typed(`number${9876 - round}x`), `${itemCount} === 1`));
     await pause(500);
-    listed.push(await msUntil(page, typed(''), `${headCount} >= 100`));
+    listed.push(await msUntil(page, typed(''), `${itemCount} >= 100`));
     await pause(500);
   }
   const middle = (all: readonly number[]): number => all.toSorted((left, right) => left - right)[rounds >> 1] ?? Number.NaN;
@@ -38,7 +38,7 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
 export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   await store(page, toMany(many));
-  await page.locator('.head').nth(50).waitFor();
+  await page.locator('.conversation-item').nth(50).waitFor();
   const figures = await measureRounds(page, 'in the browser');
   await page.context().close();
   return figures;
@@ -63,7 +63,7 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
   const first = await measureFirstKey(page, 'number9877x');
   const [searched, listed] = await measureRounds(page, where);
   await writeTurn(world);
-  await page.locator('.head', { hasText: 'Written meanwhile' }).waitFor();
+  await page.locator('.conversation-item', { hasText: 'Written meanwhile' }).waitFor();
   const afterWriting = await measureFirstKey(page, 'number9876x');
   await page.context().close();
   if (searched === undefined || listed === undefined) return [];
@@ -84,8 +84,8 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
 /** Measures the first search of a page. The page learns about the search only from the first key press. */
 async function measureFirstKey(page: Awaited<ReturnType<WebWorld['open']>>, word: string): Promise<number> {
   const enter = "document.querySelector('.sidebar .search input').focus()";
-  const ms = await msUntil(page, `${enter};${typed(word)}`, `${headCount} === 1`);
-  await msUntil(page, typed(''), `${headCount} >= 100`);
+  const ms = await msUntil(page, `${enter};${typed(word)}`, `${itemCount} === 1`);
+  await msUntil(page, typed(''), `${itemCount} >= 100`);
   await page.evaluate('document.activeElement.blur()');
   await pause(1000);
   return ms;

@@ -39,7 +39,7 @@ describe.each(viewports)('the chat page at the window size %s', (_look, options)
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.evaluate("location.hash = '#/consent/assistant'");
-    await page.locator('.graph').waitFor();
+    await page.locator('.consent-graph').waitFor();
     expect(await findViolations(page)).toEqual([]);
     if (await page.getByRole('button', { name: 'Show chats' }).isVisible()) {
       await page.getByRole('button', { name: 'Show chats' }).click();
@@ -118,7 +118,7 @@ describe('dialogs and the sidebar drawer', () => {
     expect(await page.evaluate(focused)).toBe('Show chats');
     expect(await page.evaluate(isOutOfReach)).toBe(false);
     await page.getByRole('button', { name: 'Show chats' }).click();
-    await page.locator('.curtain').click({ position: { x: 380, y: 400 } });
+    await page.locator('.sidebar-backdrop').click({ position: { x: 380, y: 400 } });
     await page.locator('.sidebar.open').waitFor({ state: 'detached' });
     expect(await page.evaluate(focused)).toBe('Show chats');
   });

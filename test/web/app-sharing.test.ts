@@ -128,7 +128,7 @@ it('names its owner to a person who loses access during a chat', async () => {
   await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide' }));
   await page.locator('#message').fill('Hello');
   await page.locator('#message').press('Enter');
-  await page.locator('.fault').getByText('test no longer shares this application with you. Ask test.').waitFor();
+  await page.locator('.answer-error').getByText('test no longer shares this application with you. Ask test.').waitFor();
   expect(await page.getByText('ask your administrator').count()).toBe(0);
 });
 

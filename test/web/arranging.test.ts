@@ -41,9 +41,9 @@ const storeChat = (title: string, body: object = {}) =>
   });
 
 const choose = async (page: Page, title: string, choice: string) => {
-  await page.locator('.head', { hasText: title }).hover();
+  await page.locator('.conversation-item', { hasText: title }).hover();
   await page.getByRole('button', { name: `More for “${title}”` }).click();
-  await page.locator('.head-choices').getByRole('button', { name: choice, exact: true }).click();
+  await page.locator('.conversation-menu').getByRole('button', { name: choice, exact: true }).click();
 };
 
 const group = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
@@ -83,11 +83,11 @@ describe('the chat list', () => {
     await storeChat('Old plans');
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await choose(page, 'Old plans', 'Archive');
-    await page.locator('.head', { hasText: 'Old plans' }).waitFor({ state: 'detached' });
+    await page.locator('.conversation-item', { hasText: 'Old plans' }).waitFor({ state: 'detached' });
     await expect.poll(async () => (await listChats(true)).map(({ title }) => title)).toEqual(['Old plans']);
     const there = await fixture.openAt(`/#key=${callerKey}`);
     await there.page.getByRole('button', { name: 'Archived', pressed: false }).waitFor();
-    expect(await there.page.locator('.head', { hasText: 'Old plans' }).count()).toBe(0);
+    expect(await there.page.locator('.conversation-item', { hasText: 'Old plans' }).count()).toBe(0);
     await there.page.getByRole('searchbox').fill('tell old plans');
     await group(there.page, 'Archived').getByRole('link', { name: 'Old plans' }).waitFor();
     await there.page.getByRole('searchbox').fill('');
@@ -122,7 +122,7 @@ describe('the chat list', () => {
     await page.getByRole('button', { name: 'home' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
-    expect(await page.locator('.head a').allTextContents()).toEqual(['Gardens']);
+    expect(await page.locator('.conversation-item a').allTextContents()).toEqual(['Gardens']);
     await page.getByRole('button', { name: 'All chats', pressed: false }).click();
     await page.getByRole('link', { name: 'Bread' }).waitFor();
     await page.getByRole('button', { name: 'All chats', pressed: true }).waitFor();
@@ -242,7 +242,7 @@ describe('the chat list', () => {
       await save.click();
       await dialog.waitFor({ state: 'detached' });
       await page.getByRole('button', { name: newName, exact: true, pressed: true }).waitFor();
-      expect(await page.locator('.head a').allTextContents()).toEqual(['Colosseum']);
+      expect(await page.locator('.conversation-item a').allTextContents()).toEqual(['Colosseum']);
       await expect.poll(() => readTags('Colosseum')).toEqual([newName, 'home']);
       expect([await readInstructions('Rome'), await readInstructions(newName)]).toEqual([undefined, 'Answer in Greek.']);
       expect(issues).toEqual({ externalRequests: [], errors: [] });
@@ -407,7 +407,7 @@ describe('the chat list', () => {
     await storeChat('Gardens');
     await storeChat('Bread');
     const { page, sendMessage, readAnswer } = await fixture.openAt(`/#key=${callerKey}`);
-    const heads = page.locator('.head a');
+    const items = page.locator('.conversation-item a');
     const search = page.getByRole('searchbox');
     await page.getByRole('link', { name: 'Bread' }).waitFor();
     await search.fill('garden');
@@ -415,8 +415,8 @@ describe('the chat list', () => {
     // Opening a result keeps the search, so that the user can open the next result.
     await page.getByRole('link', { name: 'Gardens' }).click();
     await page.locator('.question', { hasText: 'Tell me about Gardens' }).waitFor();
-    await heads.filter({ hasText: 'Tell me about Gardens' }).waitFor();
-    expect([await search.inputValue(), await heads.allTextContents()]).toEqual(['garden', ['GardensTell me about Gardens']]);
+    await items.filter({ hasText: 'Tell me about Gardens' }).waitFor();
+    expect([await search.inputValue(), await items.allTextContents()]).toEqual(['garden', ['GardensTell me about Gardens']]);
     await page.getByRole('link', { name: 'New chat' }).click();
     await page.locator('.starter').first().waitFor();
     expect(await search.inputValue()).toBe('');
@@ -425,7 +425,7 @@ describe('the chat list', () => {
     await sendMessage('Where am I?');
     await readAnswer();
     await page.getByRole('link', { name: 'Where am I?' }).waitFor();
-    expect([await search.inputValue(), await heads.first().textContent()]).toEqual(['', 'Where am I?']);
+    expect([await search.inputValue(), await items.first().textContent()]).toEqual(['', 'Where am I?']);
   });
 
   it.each(viewports)('has no accessibility violations with open menus and dialogs: %s', async (_look, options) => {
@@ -435,12 +435,12 @@ describe('the chat list', () => {
     const drawer = page.getByRole('button', { name: 'Show chats' });
     const isPhone = await drawer.isVisible();
     if (isPhone) await drawer.click();
-    await page.locator('.head', { hasText: 'Gardens' }).hover();
+    await page.locator('.conversation-item', { hasText: 'Gardens' }).hover();
     await page.getByRole('button', { name: 'More for “Gardens”' }).click();
-    await page.locator('.head-choices').waitFor();
+    await page.locator('.conversation-menu').waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
-    await page.locator('.head-choices').waitFor({ state: 'detached' });
+    await page.locator('.conversation-menu').waitFor({ state: 'detached' });
     expect(await page.locator('.sidebar.open').count()).toBe(isPhone ? 1 : 0);
     await choose(page, 'Gardens', 'Projects…');
     await page.getByRole('dialog').waitFor();

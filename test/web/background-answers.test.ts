@@ -146,7 +146,7 @@ describe('background answers', () => {
     await exchange.destroyConnection();
     const { page } = await openAt(id);
     await getState(page, 'Failed').waitFor();
-    await page.locator('.reply .trouble').waitFor();
+    await page.locator('.reply .error-text').waitFor();
     await page.locator('.reply > .markdown', { hasText: 'Half' }).waitFor();
   });
 

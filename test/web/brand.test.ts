@@ -45,7 +45,7 @@ describe('the page with an operator’s branding', () => {
         ['light', 'rgb(122, 106, 0)'],
       ] as const) {
         await opened.page.emulateMedia({ colorScheme });
-        expect(await opened.page.evaluate("getComputedStyle(document.querySelector('.skip')).backgroundColor")).toBe(accent);
+        expect(await opened.page.evaluate("getComputedStyle(document.querySelector('.skip-link')).backgroundColor")).toBe(accent);
       }
       expect(await findViolations(opened.page)).toEqual([]);
       expect(await measureOverflow(opened.page)).toBe(0);

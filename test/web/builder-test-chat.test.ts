@@ -102,7 +102,7 @@ it('shows in the test chat the model requests, the tool runs, and the cost', asy
   await trace.getByText('2 model turns').waitFor();
   await panel.getByRole('button', { name: 'Start over' }).click();
   await panel.getByText('The chat is not saved').waitFor();
-  expect(await page.locator('.head').count()).toBe(0);
+  expect(await page.locator('.conversation-item').count()).toBe(0);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
@@ -163,7 +163,7 @@ it('shows the steps of a failed run and lets the user read them with the keyboar
   model.script(calls(['find', {}]), ({ response }) => void response.writeHead(400).end('{"error":{"message":"Too long."}}'));
   const { page, sendMessage, panel, trace } = await openTest('shop');
   await sendMessage('Go on.');
-  await panel.locator('.fault').waitFor();
+  await panel.locator('.answer-error').waitFor();
   await trace.locator(':scope > summary').getByText('1 failed').click();
   await trace.locator('.trace-step').nth(2).waitFor();
   expect(await trace.locator('.trace-bar > .failed').count()).toBe(1);
@@ -171,7 +171,7 @@ it('shows the steps of a failed run and lets the user read them with the keyboar
   expect(await last.textContent()).toContain('failed');
   await last.focus();
   await page.keyboard.press('Enter');
-  await trace.locator('.trace-step').nth(2).locator('.trouble').getByText('Too long.').waitFor();
+  await trace.locator('.trace-step').nth(2).locator('.error-text').getByText('Too long.').waitFor();
   await page.keyboard.press('Enter');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');

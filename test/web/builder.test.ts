@@ -357,7 +357,7 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
   await deploymentTools.getByLabel('Property').selectOption({ label: 'ID' });
   await deploymentTools.getByLabel('Comparison').selectOption({ label: 'matches the pattern' });
   await deploymentTools.getByLabel('Value').fill('^de(');
-  await deploymentTools.locator('.trouble').getByText('RE2').waitFor();
+  await deploymentTools.locator('.error-text').getByText('RE2').waitFor();
   await deploymentTools.getByLabel('Value').fill('^de');
   await deploymentTools.getByText('1 match now').waitFor();
   expect(await deploymentTools.locator('.builder-matches li').allTextContents()).toEqual(['Demo']);
@@ -558,7 +558,7 @@ it('never selects another user’s application by default and marks it as shared
   await reload();
   await page.locator('.picker', { hasText: /Demo$/ }).waitFor();
   expect(await page.locator('.picker-name').innerText()).toBe('Demo');
-  expect(await page.locator('.other').allInnerTexts()).not.toContain('- Demo');
+  expect(await page.locator('.other-deployment').allInnerTexts()).not.toContain('- Demo');
 
   await page.locator('.picker').click();
   await page.locator('.picker-body h3').first().waitFor();

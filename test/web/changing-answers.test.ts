@@ -147,7 +147,7 @@ describe('an answer that reached its token limit', () => {
     );
     const { page, sendMessage } = await fixture.open('raw');
     await sendMessage('Count');
-    await page.locator('.fault').waitFor();
+    await page.locator('.answer-error').waitFor();
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await page.locator('.reply .markdown').getByText('One two three four').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -235,7 +235,7 @@ describe('an edited answer', () => {
     await first.page.locator('.edited').waitFor();
 
     const second = await fixture.openAt(`/#key=${callerKey}`);
-    await second.page.locator('.head', { hasText: 'The capital of France?' }).getByRole('link').click();
+    await second.page.locator('.conversation-item', { hasText: 'The capital of France?' }).getByRole('link').click();
     await second.page.locator('.reply .edited').waitFor();
     expect(await second.readAnswer()).toBe('Paris.');
     await second.page.getByRole('group', { name: 'Version 2 of 2' }).waitFor();
@@ -264,7 +264,7 @@ describe('an edited answer', () => {
     await third.page.locator('dialog input[type=file]').setInputFiles(file);
     await third.page.getByText(/^\d new/).waitFor();
     await third.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
-    await third.page.locator('.head', { hasText: 'The capital of France?' }).getByRole('link').click();
+    await third.page.locator('.conversation-item', { hasText: 'The capital of France?' }).getByRole('link').click();
     await third.page.locator('.reply .edited').waitFor();
   });
 });

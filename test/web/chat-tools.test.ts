@@ -94,9 +94,9 @@ describe('a chat', () => {
     await page.locator('.reply').nth(1).getByText('Other.').waitFor();
     const sentMessages = fixture.upstream.requests.at(-1)?.body.messages as { content: string }[];
     expect(sentMessages.map(({ content }) => content)).toEqual(['Forked', 'One.', 'Another way']);
-    const heads = page.locator('.head a', { hasText: 'Forked' });
-    expect((await heads.allInnerTexts()).map((title) => title.trim())).toEqual(['Forked (copy)', 'Forked']);
-    await heads.nth(1).click();
+    const items = page.locator('.conversation-item a', { hasText: 'Forked' });
+    expect((await items.allInnerTexts()).map((title) => title.trim())).toEqual(['Forked (copy)', 'Forked']);
+    await items.nth(1).click();
     await page.locator('.question-text').getByText('Second').waitFor();
   });
 

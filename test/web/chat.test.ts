@@ -184,7 +184,7 @@ describe('a chat with the demo model', () => {
     await sendMessage('Hello');
     await readAnswer();
     const [name, save] = await Promise.all(
-      ['.attachment-toggle', '.attachment-head > .icon-button'].map((part) =>
+      ['.attachment-toggle', '.attachment-header > .icon-button'].map((part) =>
         page.locator('.question').locator(part).boundingBox(),
       ),
     );
@@ -239,10 +239,10 @@ describe('an error', () => {
     );
     const { page, readAnswer } = await openAndSend('raw');
     expect(await readAnswer()).toBe('It begins');
-    await page.locator('.fault').waitFor();
+    await page.locator('.answer-error').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Whole.').waitFor();
-    expect(await page.locator('.fault').count()).toBe(0);
+    expect(await page.locator('.answer-error').count()).toBe(0);
   });
 
   it('offers to sign in again if the key is no longer valid', async () => {
@@ -250,7 +250,7 @@ describe('an error', () => {
     const { page, sendMessage } = await other.open('demo');
     other.service.reload({ models: { demo: { upstreams: [{ protocol: 'demo' }] } }, keys: { another: { project: 'test' } } });
     await sendMessage('Hello');
-    await page.locator('.fault').getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('.answer-error').getByRole('button', { name: 'Sign in' }).click();
     await page.getByLabel('Key').waitFor();
   });
 });

@@ -71,7 +71,7 @@ describe('chats on the server', () => {
     await expect.poll(listTitles).toContain('Long');
     const there = await fixture.openAt(`/#key=${callerKey}`);
     await there.page.getByRole('searchbox').fill('the needle');
-    await there.page.locator('.head', { hasText: 'Long' }).getByRole('link').click();
+    await there.page.locator('.conversation-item', { hasText: 'Long' }).getByRole('link').click();
     await there.page.locator('.reply', { hasText: 'The needle' }).waitFor();
   });
 
@@ -92,7 +92,7 @@ describe('chats on the server', () => {
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
     await fixture.service.sendRequest({ method: 'POST', path: '/v1/chats/harvest', headers, body });
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
-    await page.locator('.head', { hasText: 'Harvest' }).waitFor();
+    await page.locator('.conversation-item', { hasText: 'Harvest' }).waitFor();
     const prepared = page.waitForResponse((response) => response.url().includes('/v1/chats?query='));
     await page.getByRole('searchbox').focus();
     expect(((await (await prepared).json()) as { data: object[] }).data).toEqual([]);
@@ -104,7 +104,7 @@ describe('chats on the server', () => {
     await page.getByRole('searchbox').fill('haystack');
     await page.locator('.sidebar-empty', { hasText: 'Loading' }).waitFor();
     release();
-    await page.locator('.head', { hasText: 'Harvest' }).waitFor();
+    await page.locator('.conversation-item', { hasText: 'Harvest' }).waitFor();
     await page.getByRole('searchbox').fill('haystack needle');
     await page.locator('.sidebar-empty', { hasText: 'No results for' }).waitFor();
   });
@@ -135,13 +135,13 @@ describe('chats on the server', () => {
     await first.sendMessage('To be deleted');
     await first.readAnswer();
     const second = await fixture.openAt(`/#key=${callerKey}`);
-    const head = second.page.locator('.head', { hasText: 'To be deleted' });
-    await head.waitFor();
-    await head.getByRole('button').last().click();
-    await second.page.locator('.head-choices').getByRole('button', { name: 'Delete' }).click();
+    const item = second.page.locator('.conversation-item', { hasText: 'To be deleted' });
+    await item.waitFor();
+    await item.getByRole('button').last().click();
+    await second.page.locator('.conversation-menu').getByRole('button', { name: 'Delete' }).click();
     await second.page.getByText('“To be deleted” is deleted.').waitFor();
     await second.reload();
-    await first.page.locator('.head', { hasText: 'To be deleted' }).waitFor({ state: 'detached' });
+    await first.page.locator('.conversation-item', { hasText: 'To be deleted' }).waitFor({ state: 'detached' });
     expect(await listTitles()).not.toContain('To be deleted');
   });
 
@@ -150,7 +150,7 @@ describe('chats on the server', () => {
     await first.sendMessage('One of many');
     await first.readAnswer();
     const second = await fixture.openAt(`/#key=${callerKey}`);
-    await second.page.locator('.head', { hasText: 'One of many' }).waitFor();
+    await second.page.locator('.conversation-item', { hasText: 'One of many' }).waitFor();
     await second.page.getByRole('button', { name: 'Settings', exact: true }).click();
     await second.page.getByRole('button', { name: 'Delete all chats' }).click();
     await second.page.locator('.question-dialog').getByRole('button', { name: 'Delete' }).click();

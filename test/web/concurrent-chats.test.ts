@@ -34,7 +34,7 @@ describe('several chats', () => {
       await exchange.events(delta({ role: 'assistant' }), text(`${question}: `));
     });
     const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
-    const head = (title: string) => page.locator('.head', { hasText: title });
+    const findItem = (title: string) => page.locator('.conversation-item', { hasText: title });
     const reply = page.locator('.reply .markdown');
     await sendMessage('First');
     await reply.getByText('First:').waitFor();
@@ -42,23 +42,23 @@ describe('several chats', () => {
     await page.locator('.starter').first().waitFor();
     await sendMessage('Second');
     await reply.getByText('Second:').waitFor();
-    await head('First').getByRole('img', { name: 'Answer in progress' }).waitFor();
+    await findItem('First').getByRole('img', { name: 'Answer in progress' }).waitFor();
 
     await open.get('First')?.events(text('one'));
     await open.get('Second')?.events(text('two'));
     await reply.getByText('Second: two').waitFor();
     await open.get('First')?.events(text(' more'), finish());
     open.get('First')?.done();
-    await head('First').getByRole('img', { name: 'New answer' }).waitFor();
-    await head('First').getByRole('link').click();
+    await findItem('First').getByRole('img', { name: 'New answer' }).waitFor();
+    await findItem('First').getByRole('link').click();
     expect(await readAnswer()).toBe('First: one more');
-    expect(await head('First').getByRole('img').count()).toBe(0);
-    await head('Second').getByRole('img', { name: 'Answer in progress' }).waitFor();
+    expect(await findItem('First').getByRole('img').count()).toBe(0);
+    await findItem('Second').getByRole('img', { name: 'Answer in progress' }).waitFor();
 
-    await head('Second').getByRole('link').click();
+    await findItem('Second').getByRole('link').click();
     await page.getByRole('button', { name: 'Stop' }).click();
     expect(await readAnswer()).toBe('Second: two');
-    expect(await head('Second').getByRole('img').count()).toBe(0);
+    expect(await findItem('Second').getByRole('img').count()).toBe(0);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
@@ -72,6 +72,6 @@ describe('several chats', () => {
     expect(await page.evaluate(askAgainAtOnce)).toBe(true);
     await page.keyboard.press('Escape');
     await page.locator('.question-dialog').waitFor({ state: 'detached' });
-    expect(await page.locator('.head').count()).toBe(1);
+    expect(await page.locator('.conversation-item').count()).toBe(1);
   });
 });

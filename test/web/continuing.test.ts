@@ -20,7 +20,7 @@ const controls = [{ index: 0, label: 'Go on', schema: {} }];
 describe('the focus', () => {
   it('moves to the message after the choice of another deployment and after a control', async () => {
     const { page, sendMessage, readAnswer } = await fixture.open('demo');
-    await page.locator('.other', { hasText: 'Scripted' }).click();
+    await page.locator('.other-deployment', { hasText: 'Scripted' }).click();
     expect(await page.evaluate(focusedId)).toBe('message');
     fixture.upstream.script(
       eventsReply(delta({ role: 'assistant', custom_content: { controls } }), text('Choose.'), finish()),

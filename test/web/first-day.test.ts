@@ -49,10 +49,10 @@ it.each([
 
 it('shows the start view of a chat from its top without overlaps in a low window', async () => {
   const { page } = await fixture.open('assistant', { viewport: { width: 390, height: 420 } });
-  await page.locator('.other').first().waitFor();
+  await page.locator('.other-deployment').first().waitFor();
   const getBox = async (selector: string) => (await page.locator(selector).first().boundingBox()) ?? { y: -1, height: 0 };
   const [icon, header, starters, others] = await Promise.all(
-    ['.start-view > *', '.page-header', '.starters', '.others'].map(getBox),
+    ['.start-view > *', '.page-header', '.starters', '.other-deployments'].map(getBox),
   );
   expect(icon?.y).toBeGreaterThanOrEqual((header?.y ?? 0) + (header?.height ?? 0));
   const last = await page.locator('.starter').last().boundingBox();

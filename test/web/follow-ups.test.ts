@@ -38,7 +38,7 @@ describe('follow-up questions', () => {
     await sendMessage('Count to 3');
     await readAnswer();
     // Once the title is displayed, the page would also have requested suggestions.
-    await page.locator('.head', { hasText: '1. How far is five?' }).waitFor();
+    await page.locator('.conversation-item', { hasText: '1. How far is five?' }).waitFor();
     expect([countRequests(), await getSuggestions(opened).count()]).toEqual([0, 0]);
     await choose(opened, 'Suggest questions');
     expect(countRequests()).toBe(0);
@@ -78,7 +78,7 @@ describe('follow-up questions', () => {
     await opened.readAnswer();
     await expect.poll(countRequests).toBeGreaterThan(before);
     expect(await getSuggestions(opened).count()).toBe(0);
-    expect(await opened.page.locator('.fault').count()).toBe(0);
+    expect(await opened.page.locator('.answer-error').count()).toBe(0);
   });
 
   it.each(viewports)('have no accessibility violations or overflow: %s', async (viewport, options) => {

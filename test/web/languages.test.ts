@@ -23,7 +23,7 @@ const phone = { width: 390, height: 844 };
 async function findTruncated(page: Page): Promise<unknown> {
   return page.evaluate(`((pen) => [
     ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
-    ...[...document.querySelectorAll('button, summary, .segments, .segments span, label:not(.heard-only)')]
+    ...[...document.querySelectorAll('button, summary, .segments, .segments span, label:not(.visually-hidden)')]
       .filter((each) => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== 'inline')
       .filter((each) => ![each, ...each.querySelectorAll('*')].some((part) => getComputedStyle(part).textOverflow === 'ellipsis'))
       .map((each) => each.className + ' ' + each.textContent.trim()),

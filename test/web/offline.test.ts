@@ -59,7 +59,7 @@ describe('the page without a network', () => {
     await expect.poll(readAnswer).toBe(answerText);
     // The page takes the rest of the window, so that the settings at its end stay in view.
     expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
-    if (look !== 'phone') await page.locator('.heads').getByRole('link', { name: question }).waitFor();
+    if (look !== 'phone') await page.locator('.conversation-list').getByRole('link', { name: question }).waitFor();
     await page.locator('#message').fill('A draft of mine');
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     await page.locator('#message').press('Enter');

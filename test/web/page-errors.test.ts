@@ -19,7 +19,7 @@ const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] };
 
 /** Copies the ID in the details of a failed answer. Returns the clipboard. */
 async function copyId(page: Page): Promise<string> {
-  const details = page.locator('.fault details');
+  const details = page.locator('.answer-error details');
   await details.getByText('Give this ID to your administrator').waitFor();
   await details.getByRole('button', { name: 'Copy the ID' }).click();
   await details.getByRole('button', { name: 'Copied' }).waitFor();
@@ -127,9 +127,9 @@ describe('an answer', () => {
     fixture.upstream.script(refusal(503));
     const { page, sendMessage } = await fixture.open('raw', clipboard);
     await sendMessage('Hello');
-    await page.locator('.fault').getByText('cannot be reached at the moment').waitFor();
+    await page.locator('.answer-error').getByText('cannot be reached at the moment').waitFor();
     await page.getByText('Details for support').click();
-    await page.locator('.fault details').getByText('upstream_unavailable').waitFor();
+    await page.locator('.answer-error details').getByText('upstream_unavailable').waitFor();
     expect(await copyId(page)).toMatch(/^[\w-]{10,}$/);
     // The available actions have text labels.
     const actions = page.locator('.reply .actions').getByRole('button');
@@ -160,14 +160,14 @@ describe('an answer', () => {
     fixture.upstream.script(refusal(status, {}, { message: 'E_FOO: bar must not baz', ...fields }));
     const { page, sendMessage } = await fixture.open('raw', { locale: 'en' });
     await sendMessage('Hello');
-    const fault = page.locator('.fault');
-    await fault.locator('.fault-title').getByText(expectedTitle).waitFor();
-    await fault.getByText(hint).waitFor();
+    const answerError = page.locator('.answer-error');
+    await answerError.locator('.answer-error-title').getByText(expectedTitle).waitFor();
+    await answerError.getByText(hint).waitFor();
     // Only a rejection without a message for users shows the reason of the service.
     const showsReason = /accept this message/.test(expectedTitle);
-    expect(await fault.locator('.fault-reason').count()).toBe(showsReason ? 1 : 0);
-    await fault.getByText('Details for support').click();
-    await fault.locator('details').getByText('E_FOO: bar must not baz').waitFor();
+    expect(await answerError.locator('.answer-error-reason').count()).toBe(showsReason ? 1 : 0);
+    await answerError.getByText('Details for support').click();
+    await answerError.locator('details').getByText('E_FOO: bar must not baz').waitFor();
   });
 
   it.each([
@@ -193,7 +193,7 @@ describe('an answer', () => {
       await sendMessage('Count to 1');
       await page.locator('.reply .actions').waitFor();
       await sendMessage('Count to 2');
-      const hint = page.locator('.fault-title', { hasText: expectedTitle }).locator('+ p');
+      const hint = page.locator('.answer-error-title', { hasText: expectedTitle }).locator('+ p');
       expect(await hint.innerText()).toMatch(when);
       await expect.poll(() => page.evaluate(storageScript)).toMatch(/Count to 2.*limit_exceeded|limit_exceeded.*Count to 2/);
       await page.clock.setFixedTime(Date.now() + 2 * 86_400_000);

@@ -57,7 +57,7 @@ it('closes the open menu if the window becomes wide, so that the page can be use
   await page.getByRole('button', { name: 'Show chats' }).click();
   await page.locator('.sidebar.open').waitFor();
   await page.setViewportSize({ width: 844, height: 390 });
-  await page.locator('.curtain').waitFor({ state: 'detached' });
+  await page.locator('.sidebar-backdrop').waitFor({ state: 'detached' });
   await page.locator('#message').click();
   await page.keyboard.type('Works');
   expect(await page.locator('#message').inputValue()).toBe('Works');

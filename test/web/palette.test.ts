@@ -98,7 +98,7 @@ it.each(viewports)('searches the text of chats in the sidebar: %s', async (_look
   await field.waitFor();
   expect(await field.inputValue()).toBe('zebras');
   expect(await page.evaluate('document.activeElement.type')).toBe('search');
-  await page.locator('.head', { hasText: 'Count to two zebras' }).waitFor();
+  await page.locator('.conversation-item', { hasText: 'Count to two zebras' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Go to…' }).fill('qqq');
   await page.getByRole('option', { name: 'Search the text of chats for “qqq”' }).waitFor();
@@ -160,7 +160,7 @@ it('moves through the chat list with the arrow keys', async () => {
     await readAnswer();
   }
   const readFocusedText = async (): Promise<unknown> => page.evaluate('document.activeElement.textContent');
-  await page.locator('.heads a').nth(2).waitFor();
+  await page.locator('.conversation-list a').nth(2).waitFor();
   await page.getByRole('searchbox').focus();
   await page.keyboard.press('ArrowDown');
   expect(await readFocusedText()).toBe('Count to 4');

@@ -25,7 +25,7 @@ async function openPreview(language: string, code: string, after = ''): Promise<
   return opened;
 }
 
-const readHeight = async ({ page }: TestPage): Promise<number> => (await page.locator('.sheet-frame').boundingBox())?.height ?? 0;
+const readHeight = async ({ page }: TestPage): Promise<number> => (await page.locator('.sandboxed-frame').boundingBox())?.height ?? 0;
 
 describe('the preview of HTML or SVG', () => {
   it.each([
@@ -151,8 +151,8 @@ describe('a diagram', () => {
     await page.unroute(/diagram\.js/);
     await page.getByRole('button', { name: 'Preview' }).click();
     const drawn = page.frameLocator('iframe').locator('svg');
-    await expect.poll(async () => (await page.locator('.sheet-frame').boundingBox())?.height).toBeLessThan(200);
-    const [frame, drawing] = await Promise.all([page.locator('.sheet-frame').boundingBox(), drawn.boundingBox()]);
+    await expect.poll(async () => (await page.locator('.sandboxed-frame').boundingBox())?.height).toBeLessThan(200);
+    const [frame, drawing] = await Promise.all([page.locator('.sandboxed-frame').boundingBox(), drawn.boundingBox()]);
     if (frame === null || drawing === null) throw new Error('Nothing is drawn.');
     expect(drawing.y + drawing.height).toBeLessThanOrEqual(frame.y + frame.height);
     await opened.reload();

@@ -84,7 +84,7 @@ describe('a message that is sent while an answer is in progress', () => {
     await opened.page.evaluate("location.hash = '#/files'");
     await endAnswer('First');
     await endAnswer('Second');
-    await opened.page.locator('.head', { hasText: 'First' }).getByRole('link').click();
+    await opened.page.locator('.conversation-item', { hasText: 'First' }).getByRole('link').click();
     await opened.page.locator('.reply .markdown').getByText('Second: done.').waitFor();
   });
 
@@ -159,7 +159,7 @@ describe('a message that is sent while an answer is in progress', () => {
     await getQueue(opened).getByText('Not sent').waitFor();
     const other = await page.context().newPage();
     await other.goto(`${fixture.service.url}/#key=${callerKey}`);
-    await other.locator('.head', { hasText: 'First' }).getByRole('link').click();
+    await other.locator('.conversation-item', { hasText: 'First' }).getByRole('link').click();
     await other.locator('.queue').getByText('Not sent').waitFor();
     expect(openAnswers.size).toBe(1);
     // A message that one tab removes disappears from the other.

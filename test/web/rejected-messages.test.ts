@@ -47,7 +47,7 @@ describe('a file that the model does not accept', () => {
     const last = page.locator('.reply').nth(1);
     await last.getByText('Painter did not receive notes.txt, because').waitFor();
     expect(await last.locator(':scope > .markdown').textContent()).not.toBe('');
-    expect(await page.locator('.fault').count()).toBe(0);
+    expect(await page.locator('.answer-error').count()).toBe(0);
   });
 });
 
@@ -62,7 +62,7 @@ describe('a message that the upstream rejects', () => {
     await page.locator('input[type=file]').setInputFiles(notes);
     await page.locator('.upload').waitFor();
     await sendMessage('Read this');
-    await page.locator('.fault-reason').getByText('Files of type text/plain are not supported.').waitFor();
+    await page.locator('.answer-error-reason').getByText('Files of type text/plain are not supported.').waitFor();
     await sendMessage('Then without it');
     expect(await readAnswer()).toBe('Fine.');
     const { body: later } = await fixture.upstream.request(start + 1);

@@ -41,7 +41,7 @@ describe('markdown', () => {
     const cells = (word: string): string => `|${` ${word.repeat(12)} |`.repeat(12)}\n`;
     const { page } = await openReply(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}\n| a |\n|---|\n| b |`));
     const fades = (at: number) =>
-      page.evaluate(`['before', 'behind'].map((side) => {
+      page.evaluate(`['before', 'after'].map((side) => {
         const frame = document.querySelectorAll('.table-frame')[${at}];
         return getComputedStyle(frame).getPropertyValue('--fade-' + side);
       })`);
@@ -242,7 +242,7 @@ describe('citations in an answer', () => {
     await other.getByText('Forty looms.').waitFor();
     await other.getByText('You have no access to the whole file. Ask the owner of the application for it.').waitFor();
     expect(await other.getByRole('button', { name: 'Whole file' }).count()).toBe(0);
-    await other.locator('.source-from:has(.markdown)').getByRole('button', { name: 'Download this passage' }).waitFor();
+    await other.locator('.source-content:has(.markdown)').getByRole('button', { name: 'Download this passage' }).waitFor();
     expect(await page.locator('.source-document').count()).toBe(0);
     await page.keyboard.press('Escape');
     await page.locator('.source-panel').waitFor({ state: 'detached' });
@@ -294,10 +294,10 @@ describe('citations in an answer', () => {
       'Known [1] but not [2]. `list[1]` $x[1]$ [see [1]](https://example.com) [1](javascript:alert(1)) <b>[1]</b>\n\n' +
       '```\nlist[1]\n```\n\n[1][1] ![x [1]](https://evil.example/[1]) [2024] [ [1\n\n[9]: https://example.com/[1]';
     const { page, issues } = await openCited(content, [passage(0, 'known.md', 'Known.')]);
-    const marks = page.locator('.reply .markdown').first().locator('.cited');
+    const marks = page.locator('.reply .markdown').first().locator('.citation');
     await marks.first().waitFor();
     expect(new Set(await marks.allTextContents())).toEqual(new Set(['[1]']));
-    expect(await page.locator(':is(code, a, .katex, .dead-link) .cited').count()).toBe(0);
+    expect(await page.locator(':is(code, a, .katex, .inactive-link) .citation').count()).toBe(0);
     expect(await page.locator('.reply .markdown').first().textContent()).toContain('Known [1] but not [2].');
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
@@ -305,7 +305,7 @@ describe('citations in an answer', () => {
   it('stay plain text if no attachment names its source', async () => {
     const { page } = await openCited('The first [1].', [{ index: 0, title: 'Picture', type: 'text/plain', data: 'x' }]);
     await page.getByText('The first [1].').waitFor();
-    expect(await page.locator('.cited').count()).toBe(0);
+    expect(await page.locator('.citation').count()).toBe(0);
   });
 
   it('offer the full file of a passage or show an error if the file no longer exists', async () => {
@@ -448,7 +448,7 @@ it('wraps and downloads code and enlarges an image', async () => {
   await expect.poll(() => page.evaluate(overhangs)).toBe(true);
   await page.getByRole('button', { name: 'Wrap long lines' }).click();
   await expect.poll(() => page.evaluate(overhangs)).toBe(false);
-  const saved = await readDownload(page, page.locator('.code-head').getByRole('button', { name: 'Download' }));
+  const saved = await readDownload(page, page.locator('.code-header').getByRole('button', { name: 'Download' }));
   expect(saved).toEqual({ name: 'code.py', content: code });
   await page.getByRole('button', { name: 'Enlarge A dot' }).click();
   const dialog = page.getByRole('dialog', { name: 'A dot' });

@@ -126,7 +126,7 @@ describe('an answer in progress', { timeout: 60_000 }, () => {
     const tab = await first.page.context().newPage();
     await tab.goto(first.page.url());
     const other = await fixture.openAt(`/#key=${callerKey}`);
-    await other.page.locator('.head', { hasText: 'Second' }).getByRole('link').click({ timeout: 15_000 });
+    await other.page.locator('.conversation-item', { hasText: 'Second' }).getByRole('link').click({ timeout: 15_000 });
     for (const page of [tab, other.page]) await getReply(page).getByText('Second:').waitFor();
     await openAnswers.get('Second')?.events(text('more'));
     for (const page of [first.page, tab, other.page]) await getReply(page).getByText('Second: more').waitFor();
@@ -197,11 +197,11 @@ describe('an answer in progress', { timeout: 60_000 }, () => {
       route.request().method() === 'GET' ? route.fulfill({ contentType: 'text/event-stream', body }) : route.abort(),
     );
     await opened.reload();
-    await page.locator('.fault').getByText('The service stopped while it was answering.').waitFor();
+    await page.locator('.answer-error').getByText('The service stopped while it was answering.').waitFor();
     expect(await getReply(page).textContent()).toBe('Sixth: a part');
     await page.unroute(path);
     await page.getByRole('button', { name: 'Try again', exact: true }).click();
-    await page.locator('.fault').waitFor({ state: 'detached' });
+    await page.locator('.answer-error').waitFor({ state: 'detached' });
     await getReply(page).getByText('Sixth:').waitFor();
     const again = await findRunning();
     await page.goto(`${fixture.service.url}/health`);

@@ -83,7 +83,7 @@ describe('attachments', () => {
   it('that claim to be PDF but are not are not shown', async () => {
     const { page } = await openReply([{ index: 0, type: 'application/pdf', title: 'Report', data: btoa('<h1>Trap</h1>') }]);
     await page.getByRole('button', { name: 'Report', exact: true }).click();
-    await page.locator('.attachment .trouble').waitFor();
+    await page.locator('.attachment .error-text').waitFor();
     expect(await page.locator('iframe').count()).toBe(0);
   });
 

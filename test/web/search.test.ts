@@ -34,12 +34,12 @@ beforeAll(async () => {
 
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-const readHighlights = (page: Page, name = 'found') =>
+const readHighlights = (page: Page, name = 'match') =>
   page.evaluate(`[...(CSS.highlights.get('${name}') ?? [])].map(String)`) as Promise<readonly string[]>;
 
 /** Whether the current match is visible. */
 const isInSight = `(() => {
-  const [range] = CSS.highlights.get('found-here') ?? [];
+  const [range] = CSS.highlights.get('current-match') ?? [];
   const view = document.querySelector('.thread').getBoundingClientRect();
   const place = range?.getBoundingClientRect();
   return place !== undefined && place.height > 0 && place.top >= view.top && place.bottom <= view.bottom;
@@ -53,7 +53,7 @@ describe('a search', () => {
       await page.locator('#message').waitFor();
       if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
       await page.getByRole('searchbox').fill('needle');
-      const hit = page.locator('.head', { hasText: 'Straw' });
+      const hit = page.locator('.conversation-item', { hasText: 'Straw' });
       await hit.locator('.excerpt mark').first().waitFor();
       expect(await hit.locator('.excerpt').textContent()).toMatch(/^….*A Needle in a haystack, a needle\.$/);
       expect(await hit.locator('mark').allTextContents()).toEqual(['Needle', 'needle']);
@@ -68,7 +68,7 @@ describe('a search', () => {
       expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
       await bar.getByRole('button', { name: 'Next match' }).click();
       await bar.getByText('2 of 2').waitFor();
-      expect(await readHighlights(page, 'found-here')).toEqual(['needle']);
+      expect(await readHighlights(page, 'current-match')).toEqual(['needle']);
       await bar.getByRole('button', { name: 'Remove highlights' }).click();
       await bar.waitFor({ state: 'detached' });
       expect([await readHighlights(page), page.url().includes('find')]).toEqual([[], false]);
@@ -95,7 +95,7 @@ describe('a search', () => {
     for (const word of ['awl', 'needle', 'bodkin', 'thimble']) {
       await page.getByRole('searchbox').fill(word);
       await page
-        .locator('.head', { has: page.locator('mark', { hasText: word }) })
+        .locator('.conversation-item', { has: page.locator('mark', { hasText: word }) })
         .getByRole('link')
         .click();
       await expect.poll(() => readHighlights(page)).toContain(word);
@@ -144,7 +144,7 @@ describe('a search', () => {
   it('shows a notice if only the title matches', async () => {
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('searchbox').fill('straw');
-    await page.locator('.head', { hasText: 'Straw' }).getByRole('link').click();
+    await page.locator('.conversation-item', { hasText: 'Straw' }).getByRole('link').click();
     await page.getByText('in the title or a file name').waitFor();
     expect(await page.locator('.excerpt').count()).toBe(0);
     await page.getByRole('searchbox').press('Tab');
@@ -163,7 +163,7 @@ describe('a search', () => {
     // A new chat clears the search.
     await page.locator('.starter').first().waitFor();
     await page.getByRole('searchbox').fill('need');
-    const hit = page.locator('.head', { hasText: 'Tell me about a Needle' });
+    const hit = page.locator('.conversation-item', { hasText: 'Tell me about a Needle' });
     await hit.locator('mark').first().waitFor();
     expect(await hit.locator('.excerpt').textContent()).toBe('Tell me about a Needle');
     await hit.getByRole('link').click();

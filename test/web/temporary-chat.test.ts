@@ -49,14 +49,14 @@ describe('a temporary chat', () => {
     expect(await readAnswer()).toBe('1 2 3 4');
     expect((await sent).headers()['x-parley-record-content']).toBe('false');
     expect([await readHash(opened), await page.locator('#message').inputValue()]).toEqual(['#/temporary?with=demo', '']);
-    await page.locator('.temporary-strip').getByText('Temporary chat.').waitFor();
+    await page.locator('.temporary-banner').getByText('Temporary chat.').waitFor();
     await sendMessage('Count to 3 in secret');
     await page.locator('.reply').nth(1).locator('.actions').waitFor();
     expect(await readAnswer()).toBe('1 2 3');
     await page.getByRole('button', { name: 'Edit this answer' }).first().waitFor();
     for (const name of ['Share with a link', 'Good answer']) expect(await page.getByRole('button', { name }).count()).toBe(0);
     await page.locator('#message').fill('A secret draft');
-    expect(await page.locator('.head').count()).toBe(0);
+    expect(await page.locator('.conversation-item').count()).toBe(0);
     // Waits longer than the page needs to save and to upload.
     await page.waitForTimeout(2000);
     expect(await page.evaluate(storageScript)).not.toContain('secret');

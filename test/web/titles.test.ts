@@ -53,6 +53,6 @@ describe('the title of a chat', () => {
     await (await answered).finished();
     await sendMessage('Count to 5');
     await readAnswer();
-    expect(await page.locator('.head a').allTextContents()).toEqual(['Mine']);
+    expect(await page.locator('.conversation-item a').allTextContents()).toEqual(['Mine']);
   });
 });

@@ -26,17 +26,17 @@ describe('the undo note', () => {
     await sendMessage('Kept after all');
     await readAnswer();
     await expect.poll(() => titles(), uploadTimeout).toContain('Kept after all');
-    const head = page.locator('.head', { hasText: 'Kept after all' });
-    await head.getByRole('link').focus();
+    const item = page.locator('.conversation-item', { hasText: 'Kept after all' });
+    await item.getByRole('link').focus();
     await page.keyboard.press('Delete');
     const note = page.locator('.undo-note');
     await note.getByText('“Kept after all” is deleted.').waitFor();
-    await head.waitFor({ state: 'detached' });
+    await item.waitFor({ state: 'detached' });
     await page.locator('.starter').first().waitFor();
     expect(await titles()).toContain('Kept after all');
     await note.getByRole('button', { name: 'Undo' }).click();
     await page.locator('.question', { hasText: 'Kept after all' }).waitFor();
-    await head.waitFor();
+    await item.waitFor();
     expect(await note.count()).toBe(0);
     expect([await titles(), issues]).toEqual([expect.arrayContaining(['Kept after all']), { externalRequests: [], errors: [] }]);
   });
@@ -51,7 +51,7 @@ describe('the undo note', () => {
     await readAnswer();
     await expect.poll(() => titles(), uploadTimeout).toEqual(expect.arrayContaining(['Goes first', 'Goes second']));
     const remove = async (title: string): Promise<void> => {
-      await page.locator('.head', { hasText: title }).getByRole('link').focus();
+      await page.locator('.conversation-item', { hasText: title }).getByRole('link').focus();
       await page.keyboard.press('Delete');
       await page.getByText(`“${title}” is deleted.`).waitFor();
     };
@@ -60,21 +60,21 @@ describe('the undo note', () => {
     await expect.poll(() => titles()).not.toContain('Goes first');
     await reload();
     await expect.poll(() => titles()).not.toContain('Goes second');
-    await page.locator('.head', { hasText: 'Goes' }).waitFor({ state: 'detached' });
+    await page.locator('.conversation-item', { hasText: 'Goes' }).waitFor({ state: 'detached' });
   });
 
   it('restores an archived chat', async () => {
     const { page, sendMessage, readAnswer } = await fixture.open('demo');
     await sendMessage('Filed away');
     await readAnswer();
-    const head = page.locator('.head', { hasText: 'Filed away' });
-    await head.hover();
+    const item = page.locator('.conversation-item', { hasText: 'Filed away' });
+    await item.hover();
     await page.getByRole('button', { name: 'More for “Filed away”' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await expect.poll(() => titles(true), uploadTimeout).toContain('Filed away');
     await page.locator('.undo-note').getByRole('button', { name: 'Undo' }).click();
     await expect.poll(() => titles(), uploadTimeout).toContain('Filed away');
-    await head.waitFor();
+    await item.waitFor();
   });
 
   it.each(viewports)('has no accessibility violations: %s', async (look, options) => {
@@ -83,7 +83,7 @@ describe('the undo note', () => {
     await readAnswer();
     const drawer = page.getByRole('button', { name: 'Show chats' });
     if (await drawer.isVisible()) await drawer.click();
-    await page.locator('.head', { hasText: 'To look at' }).first().getByRole('link').focus();
+    await page.locator('.conversation-item', { hasText: 'To look at' }).first().getByRole('link').focus();
     await page.keyboard.press('Delete');
     await page.locator('.undo-note').hover();
     expect(await findViolations(page)).toEqual([]);

@@ -68,7 +68,7 @@ describe('a pending answer', () => {
       await page.locator('.waiting').getByText(`(${number} of 3)`).waitFor();
       await page.clock.fastForward(1_500);
     }
-    await page.locator('.fault-title').getByText('There are too many requests').waitFor();
+    await page.locator('.answer-error-title').getByText('There are too many requests').waitFor();
     fixture.upstream.script(refusal(429, { 'retry-after': '90' }));
     await sendMessage('Two');
     await page.getByText(/Try again in 2 minutes \(\d\d:\d\d\)\./).waitFor();
@@ -98,7 +98,7 @@ describe('a pending answer', () => {
     const exchange = await firstExchange.promise;
     await exchange.events(text(' two'), finish());
     exchange.done();
-    await page.locator('.head', { hasText: 'Count' }).getByRole('link').click();
+    await page.locator('.conversation-item', { hasText: 'Count' }).getByRole('link').click();
     expect(await readAnswer()).toBe('One two');
     // The page loads the part again without a reload.
     await page.unroute(/files-page/);

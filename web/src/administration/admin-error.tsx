@@ -17,7 +17,7 @@ export function AdminError({ error }: { readonly error: ErrorDetails | undefined
   const text = error && explainError(error, strings);
   if (error === undefined || text === undefined) return <ErrorMessage error={error} />;
   return (
-    <div className="trouble" role="alert">
+    <div className="error-text" role="alert">
       <p>{text}</p>
       <ErrorSupport error={error} />
     </div>

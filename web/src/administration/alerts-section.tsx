@@ -91,7 +91,7 @@ function AlertState({ alert: { lastSentAtMs, lastFailure, nextAttemptAtMs, pendi
     <span className="alert-state">
       <span>{lastSentAtMs === undefined ? strings.notSent : strings.lastSent(formatDateTime(lastSentAtMs, locale))}</span>
       {lastFailure !== undefined && (
-        <span className="trouble">
+        <span className="error-text">
           {strings.sendingFailed(
             lastFailure.atMs === undefined ? '' : formatDateTime(lastFailure.atMs, locale),
             lastFailure.error,

@@ -117,7 +117,7 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
   return (
     <>
       <p className="soft key-facts">
-        {isBlocked && <strong className="trouble">{strings.blocked}</strong>}
+        {isBlocked && <strong className="error-text">{strings.blocked}</strong>}
         {prefix !== '' && <code>{prefix}…</code>}
         {lastUsedAtMs !== undefined && (
           <span>{lastUsedAtMs === null ? strings.neverUsed : strings.lastUsed(formatDateTime(lastUsedAtMs, locale))}</span>

@@ -132,7 +132,7 @@ function ErrorSummary({ draft: { error, errors } }: { readonly draft: EntryDraft
   return (
     <>
       {(errors.general.length > 0 || errors.byField.size > 0) && (
-        <div className="trouble" role="alert">
+        <div className="error-text" role="alert">
           <p>{strings.invalid(errors.byField.size + errors.general.length)}</p>
           {errors.general.map((text) => (
             <p key={text}>{text}</p>
@@ -186,7 +186,7 @@ function EntryFields({ kind, draft, canChange, onInvalid }: EntryFieldsProps) {
         ]}
       />
       <fieldset className="entry-fields" disabled={!canChange}>
-        <legend className="heard-only">{strings.settings}</legend>
+        <legend className="visually-hidden">{strings.settings}</legend>
         {view === 'json' ? (
           <RawEditor {...{ value, onInvalid }} onChange={(next) => change([], next)} />
         ) : (
@@ -244,7 +244,7 @@ function RawEditor({ value, onChange, onInvalid }: RawEditorProps) {
   };
   return (
     <div className="field">
-      <label className="heard-only" htmlFor={id}>
+      <label className="visually-hidden" htmlFor={id}>
         {strings.asJson}
       </label>
       <textarea
@@ -252,7 +252,7 @@ function RawEditor({ value, onChange, onInvalid }: RawEditorProps) {
         aria-invalid={isInvalid}
         onChange={({ target }) => edit(target.value)}
       />
-      {isInvalid && <p className="trouble">{formsStrings.mustBeJson}</p>}
+      {isInvalid && <p className="error-text">{formsStrings.mustBeJson}</p>}
     </div>
   );
 }

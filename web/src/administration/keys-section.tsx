@@ -53,7 +53,7 @@ function ProjectKeys({ keys, isLoading }: KeyListProps) {
       name: strings.state,
       render: (entry) => (
         <>
-          {entry.value.disabled === true && <strong className="trouble">{strings.blocked}</strong>} <SourceTag entry={entry} />
+          {entry.value.disabled === true && <strong className="error-text">{strings.blocked}</strong>} <SourceTag entry={entry} />
         </>
       ),
     },

@@ -116,7 +116,7 @@ function LimitsForm({ roles, names, reload }: LimitsFormProps) {
       />
       <p className="soft small">{strings.limitsNote}</p>
       {isInvalid && (
-        <p className="trouble" role="alert">
+        <p className="error-text" role="alert">
           {strings.badLimit}
         </p>
       )}

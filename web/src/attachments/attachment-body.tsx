@@ -45,7 +45,7 @@ export function AttachmentCard({ attachment, isSent }: AttachmentCardProps) {
   );
   return (
     <div className="attachment">
-      <div className="attachment-head">
+      <div className="attachment-header">
         {canPreview ? (
           <button type="button" className="attachment-toggle" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
             {head}
@@ -72,7 +72,7 @@ export function AttachmentBody({ attachment, kind }: AttachmentBodyProps) {
   const strings = useStrings();
   const content = useContent(attachment);
   if (content === undefined) return <p className="soft small attachment-body">{strings.loading}</p>;
-  if (content === 'broken') return <p className="trouble attachment-body">{strings.brokenAttachment}</p>;
+  if (content === 'broken') return <p className="error-text attachment-body">{strings.brokenAttachment}</p>;
   const isText = isTextKind(kind, attachment.type) && kind !== 'image';
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard

@@ -35,8 +35,8 @@ export function HtmlFrame(props: FrameProps) {
   const strings = useStrings();
   return (
     <>
-      <p className="soft small sheet-note">{strings.sheetNote}</p>
-      <SandboxedFrame {...props} className="sheet-frame html" src="./sheet.html" />
+      <p className="soft small frame-note">{strings.sheetNote}</p>
+      <SandboxedFrame {...props} className="sandboxed-frame html" src="./sheet.html" />
     </>
   );
 }
@@ -44,7 +44,7 @@ export function HtmlFrame(props: FrameProps) {
 /** Draws Mermaid source in a frame like that of `HtmlFrame`, whose own script runs. `onInvalid` is called if the source is invalid. */
 export function DiagramFrame(props: FrameProps & { readonly onInvalid: () => void }) {
   const [src] = useState(() => (isDarkPage() ? './diagram.html#dark' : './diagram.html'));
-  return <SandboxedFrame {...props} className="sheet-frame diagram" src={src} />;
+  return <SandboxedFrame {...props} className="sandboxed-frame diagram" src={src} />;
 }
 
 /** Whether the page is dark, by its setting or by that of the system. */

@@ -37,7 +37,7 @@ function StoredSource({ url }: { readonly url: string }) {
   const name = getFileName(url);
   if (error !== undefined) {
     return (
-      <span className="trouble small" role="alert">
+      <span className="error-text small" role="alert">
         {describeFileError(error, strings)}
       </span>
     );

@@ -70,13 +70,13 @@ function SourceView({ cited, selected, show, close, heading }: SourcePanelProps 
   const { data, url, reference_url: reference = kind === 'link' ? url : undefined } = attachment;
   return (
     <>
-      <div className="source-head">
+      <div className="source-header">
         <h2 id={heading}>{strings.showSource(number, name)}</h2>
         <IconButton icon="close" label={strings.close} onClick={close} />
       </div>
       {cited.length > 1 && <SourceRow {...{ cited, selected, show }} />}
       <section key={number} className="source-passage">
-        <div className="source-from">
+        <div className="source-content">
           {kind !== 'link' && kind !== 'file' && <AttachmentBody {...{ attachment, kind }} />}
           {kind !== 'link' && <SaveButton {...{ attachment, name }} />}
         </div>

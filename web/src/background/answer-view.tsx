@@ -27,7 +27,7 @@ export function AnswerView({ answers, id }: AnswerViewProps) {
   if (error?.code === 'response_not_found' || error?.code === 'route_not_found')
     return (
       <div className="sheet">
-        <h1 className="heard-only">{strings.title}</h1>
+        <h1 className="visually-hidden">{strings.title}</h1>
         <p>{strings.notFound}</p>
         <BackLink />
       </div>
@@ -35,7 +35,7 @@ export function AnswerView({ answers, id }: AnswerViewProps) {
   const question = input?.findLast(({ role }) => role === 'user');
   return (
     <div className="sheet answer-sheet" aria-busy={reply === undefined && error === undefined}>
-      <h1 className="heard-only">{strings.title}</h1>
+      <h1 className="visually-hidden">{strings.title}</h1>
       <BackLink />
       <ErrorMessage error={error} />
       {typeof answer?.instructions === 'string' && answer.instructions !== '' && (

@@ -104,7 +104,7 @@ function ViewChoice({ view, onSelect }: { readonly view: View; readonly onSelect
   const names: Record<View, string> = { form: strings.asForm, json: strings.asJson };
   return (
     <fieldset className="choice">
-      <legend className="heard-only">{strings.view}</legend>
+      <legend className="visually-hidden">{strings.view}</legend>
       <div className="segments">
         {(['form', 'json'] as const).map((option) => (
           <label key={option}>
@@ -162,7 +162,7 @@ function RawEditor({ entry, change, onInvalid }: RawEditorProps) {
         onChange={({ target }) => write(target.value)}
       />
       {problem !== undefined && (
-        <p className="trouble" id={`${id}-error`}>
+        <p className="error-text" id={`${id}-error`}>
           {strings.notJson(problem)}
         </p>
       )}

@@ -97,7 +97,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
   if (id !== undefined && conversation === undefined) return <main className="content" aria-busy="true" />;
   return (
     <main className="content">
-      {conversation !== undefined && <h1 className="heard-only">{conversation.title || strings.untitled}</h1>}
+      {conversation !== undefined && <h1 className="visually-hidden">{conversation.title || strings.untitled}</h1>}
       <PageHeader openMenu={openMenu}>
         <DeploymentPicker {...{ deployments, selected: deployment, missing: deploymentId, choose }} />
         <ChatSettingsButton {...chatSettings} deployment={deployment} />
@@ -125,7 +125,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
           <Thread {...{ conversation, turns, sendMessage }} />
         )}
       </Guard>
-      <div className="below">
+      <div className="thread-footer">
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
         <Notices {...{ deployment, deploymentId, missingTarget }} isNew={conversation === undefined} />
         <Composer
@@ -273,7 +273,7 @@ function DeploymentPicker({ deployments, selected, missing, choose }: Deployment
         onClick={() => setIsOpen(true)}
       >
         {selected !== undefined && <DeploymentIcon deployment={selected} />}
-        <span className="heard-only">{strings.deployment}: </span>
+        <span className="visually-hidden">{strings.deployment}: </span>
         <span className="picker-name">{selected?.name ?? (getReadableName(missing) || strings.chooseDeployment)}</span>
         <Icon name="down" />
       </button>

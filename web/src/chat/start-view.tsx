@@ -74,14 +74,14 @@ function OtherDeployments({ deployment, choose }: { readonly deployment: Deploym
   return rows.map(
     ([label, items]) =>
       items.length > 0 && (
-        <section key={label} className="others" aria-label={label}>
+        <section key={label} className="other-deployments" aria-label={label}>
           <h2 className="overline">{label}</h2>
           <ul className="row">
             {items.slice(0, maxSuggestions).map((item) => (
               <li key={item.id}>
                 <button
                   type="button"
-                  className="button other"
+                  className="button other-deployment"
                   title={item.description || undefined}
                   onClick={() => pick(item.id)}
                 >

@@ -28,10 +28,10 @@ export function ConsentGraph({ root, form }: { readonly root: string; readonly f
   const height = graph.rows * (nodeHeight + gapY) - gapY + (graph.edges.some(isArc) ? arcDepth : 0) + 2 * margin;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
-    <div className="graph" tabIndex={0}>
+    <div className="consent-graph" tabIndex={0}>
       <svg viewBox={`0 0 ${width} ${height}`} width={width} role="img" aria-label={consentStrings.consentGraph(getName(root))}>
         <defs>
-          {['plain', 'asks'].map((kind) => (
+          {['plain', 'needs-consent'].map((kind) => (
             <marker
               key={kind}
               {...{ id: `${arrowId}${kind}`, className: `arrow ${kind}`, viewBox: '0 0 8 8', refX: 7, refY: 4 }}
@@ -44,15 +44,15 @@ export function ConsentGraph({ root, form }: { readonly root: string; readonly f
         {graph.edges.map(([from, to]) => (
           <path
             key={`${from.id} ${to.id}`}
-            className={to.requiresConsent ? 'edge asks' : 'edge'}
+            className={to.requiresConsent ? 'edge needs-consent' : 'edge'}
             d={buildPath(from, to, graph)}
-            markerEnd={`url(#${arrowId}${to.requiresConsent ? 'asks' : 'plain'})`}
+            markerEnd={`url(#${arrowId}${to.requiresConsent ? 'needs-consent' : 'plain'})`}
           />
         ))}
         {graph.nodes.map((node) => {
           const { x, y } = computePosition(node, graph);
           return (
-            <g key={node.id} className={node.requiresConsent ? 'node asks' : 'node'}>
+            <g key={node.id} className={node.requiresConsent ? 'node needs-consent' : 'node'}>
               <rect x={x} y={y} width={nodeWidth} height={nodeHeight} rx="10" />
               <text x={x + nodeWidth / 2} y={y + nodeHeight / 2 + 4} textAnchor="middle">
                 {shorten(getName(node.id), nodeWidth)}

@@ -48,7 +48,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
           <p>{status.isAccepted ? consentStrings.consentGiven(name) : consentStrings.consentNothingRequired(name)}</p>
         )}
         {status?.isAccepted === true && (
-          <div className="row decide">
+          <div className="row consent-decision">
             <a className="button primary" href={formatRoute(returnRoute)}>
               {consentStrings.backToChat}
             </a>
@@ -59,7 +59,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
         )}
         {needsDecision && <FormText {...{ root: deployment, form: status.form }} />}
         {needsDecision && (
-          <div className="row decide">
+          <div className="row consent-decision">
             <button type="button" className="button primary" disabled={isSending} onClick={() => void accept(status.form)}>
               {strings.accept}
             </button>
@@ -146,9 +146,9 @@ function FormText({ root, form }: { readonly root: string; readonly form: Consen
     <>
       {form.get(root) === true && <p>{consentStrings.consentItself(strings.quoted(getName(root)))}</p>}
       {consentRequired.length > 0 && <p>{consentStrings.consentIntro(strings.quoted(getName(root)))}</p>}
-      {consentRequired.length > 0 && <ul className="reached asking">{consentRequired.map(([id]) => renderDeployment(id))}</ul>}
+      {consentRequired.length > 0 && <ul className="consent-dependencies needs-consent">{consentRequired.map(([id]) => renderDeployment(id))}</ul>}
       {informational.length > 0 && <p className="soft">{consentStrings.consentOthers}</p>}
-      {informational.length > 0 && <ul className="reached">{informational.map(([id]) => renderDeployment(id))}</ul>}
+      {informational.length > 0 && <ul className="consent-dependencies">{informational.map(([id]) => renderDeployment(id))}</ul>}
       <ConsentGraph root={root} form={form} />
     </>
   );

@@ -98,7 +98,7 @@ function NotificationSection() {
   return (
     <>
       <OffOn name={strings.notices} off={strings.noticesOff} on={strings.noticesOn} {...{ isOn, choose }} />
-      <p className={isRejected ? 'trouble small' : 'note'} role="status">
+      <p className={isRejected ? 'error-text small' : 'note'} role="status">
         {isRejected ? strings.noticesRefused : strings.noticesWhen}
       </p>
     </>

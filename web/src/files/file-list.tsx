@@ -29,7 +29,7 @@ export function FileList({ folder, file, items, ...actions }: FileListProps) {
             {strings.changed}
           </th>
           <th scope="col">
-            <span className="heard-only">{strings.actions}</span>
+            <span className="visually-hidden">{strings.actions}</span>
           </th>
         </tr>
       </thead>

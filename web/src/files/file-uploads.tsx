@@ -82,7 +82,7 @@ export function UploadList({ uploads, remove }: Pick<FileUploads, 'uploads' | 'r
   return (
     <ul className="file-uploads" aria-label={filesStrings.uploads}>
       {uploads.map(({ id, name, progress, error }) => (
-        <li key={id} className={error === undefined ? undefined : 'trouble'}>
+        <li key={id} className={error === undefined ? undefined : 'error-text'}>
           <Icon name={error === undefined ? 'file' : 'alert'} />
           <span className="file-upload-name">
             {error === undefined ? name : strings.uploadFailed(name, describeError(error, strings))}

@@ -207,7 +207,7 @@ function NewFolder({ folder }: { readonly folder: string }) {
           {strings.cancel}
         </TextButton>
       </div>
-      <p id={hint} className={isInvalid ? 'trouble' : 'soft small'}>
+      <p id={hint} className={isInvalid ? 'error-text' : 'soft small'}>
         {isInvalid ? filesStrings.badFolderName : filesStrings.folderHint}
       </p>
     </form>

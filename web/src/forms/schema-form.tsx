@@ -93,7 +93,7 @@ function JsonForm({ submittedValue, submitLabel, onSubmit }: Omit<SchemaFormProp
         {...{ id, rows: 4, value: text, className: 'code', 'aria-invalid': isInvalid }}
         onChange={({ target }) => setText(target.value)}
       />
-      {isInvalid && <p className="trouble">{formsStrings.mustBeJson}</p>}
+      {isInvalid && <p className="error-text">{formsStrings.mustBeJson}</p>}
       <button type="submit" className="button primary">
         {submitLabel ?? strings.submit}
       </button>
@@ -184,7 +184,7 @@ function FieldView({ field, base, form }: FieldViewProps) {
         common: { id, 'aria-invalid': error !== undefined, ...(describedBy !== '' && { 'aria-describedby': describedBy }) },
       })}
       {error !== undefined && (
-        <p className="trouble" id={`${id}-error`}>
+        <p className="error-text" id={`${id}-error`}>
           {error}
         </p>
       )}

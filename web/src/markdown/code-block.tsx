@@ -57,7 +57,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
   const highlighted = useHighlighting(text, isComplete && text.length <= maxHighlightedChars ? name : '');
   return (
     <div className={isWrapped ? 'code-block wrapped' : 'code-block'}>
-      <div className="code-head">
+      <div className="code-header">
         <span className="soft small">{name}</span>
         <span className="code-tools">
           {canPreview && (
@@ -74,7 +74,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
           <CopyButton text={() => text} />
         </span>
       </div>
-      {isInvalid && <p className="soft small sheet-note">{strings.diagramInvalid}</p>}
+      {isInvalid && <p className="soft small frame-note">{strings.diagramInvalid}</p>}
       {isPreviewed ? (
         preview
       ) : (

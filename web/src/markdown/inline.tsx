@@ -60,7 +60,7 @@ function FootnoteRef({ id }: { readonly id: string }) {
   };
   return (
     <sup>
-      <button type="button" className="cited" aria-label={strings.showFootnote(id)} onClick={show}>
+      <button type="button" className="citation" aria-label={strings.showFootnote(id)} onClick={show}>
         {id}
       </button>
     </sup>
@@ -75,7 +75,7 @@ function drawText(text: string): ReactNode {
 function Link({ token: { href }, children }: { readonly token: Tokens.Link; readonly children: ReactNode }) {
   const address = safeLink(href);
   const inner = <SourcesContext value={undefined}>{children}</SourcesContext>;
-  if (address === undefined) return <span className="dead-link">{inner}</span>;
+  if (address === undefined) return <span className="inactive-link">{inner}</span>;
   return (
     <a href={address} target="_blank" rel="noopener noreferrer">
       {inner}
@@ -136,7 +136,7 @@ function CitationButton({ number, text }: { readonly number: number; readonly te
   if (source === undefined) return text;
   const label = strings.showSource(source.number, source.name.slice(0, maxNameLength));
   return (
-    <button type="button" className="cited" aria-label={label} title={source.name} onClick={() => sources?.show(source.number)}>
+    <button type="button" className="citation" aria-label={label} title={source.name} onClick={() => sources?.show(source.number)}>
       {text.replace(/\d+/, String(source.number))}
     </button>
   );

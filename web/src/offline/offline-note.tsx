@@ -16,7 +16,7 @@ export function OfflineNote() {
   }, [isUnreachable, refresh]);
   if (!isUnreachable) return null;
   return (
-    <div className="banner over-note offline-note" role="status">
+    <div className="banner page-banner offline-note" role="status">
       <Icon name="offline" />
       <p>{strings.away(!navigator.onLine)}</p>
     </div>

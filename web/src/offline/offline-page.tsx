@@ -14,7 +14,7 @@ import { Service } from '../service/service.ts';
 import { useLanguage, useLocalizedStrings } from '../strings/strings.tsx';
 import { type KnownUser, readKnownUser } from './known-user.ts';
 import '../chat/turns/thread.css';
-import './kept.css';
+import './offline.css';
 import { offlineGerman } from '../locales/de/offline.ts';
 import { type OfflineStrings, offlineEnglish } from '../locales/en/offline.ts';
 import { offlineSpanish } from '../locales/es/offline.ts';
@@ -38,14 +38,14 @@ function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly 
   const { summaries, open } = useOfflineChats(knownUser.user, id);
   return (
     <PageContext value={page}>
-      <main className={id === undefined ? 'kept' : 'kept reading-one'} aria-busy={summaries === undefined}>
-        <h1 className="heard-only">{open === undefined ? common.conversations : open.title || common.untitled}</h1>
-        <nav className="kept-list" aria-label={common.conversations}>
+      <main className={id === undefined ? 'offline-page' : 'offline-page showing-conversation'} aria-busy={summaries === undefined}>
+        <h1 className="visually-hidden">{open === undefined ? common.conversations : open.title || common.untitled}</h1>
+        <nav className="offline-sidebar" aria-label={common.conversations}>
           <p className="wordmark">
             <Logo size={26} />
             {common.product}
           </p>
-          <div className="kept-note" role="status">
+          <div className="offline-status" role="status">
             <p>{isUnreachable ? strings.away(!navigator.onLine) : strings.back}</p>
             <button type="button" className={isUnreachable ? 'button' : 'button primary'} onClick={close}>
               {isUnreachable ? common.close : common.signIn}
@@ -58,7 +58,7 @@ function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly 
             <Icon name="left" />
             {common.conversations}
           </button>
-          {id === undefined ? <p className="soft kept-hint">{strings.choose}</p> : open && <OfflineThread conversation={open} />}
+          {id === undefined ? <p className="soft offline-hint">{strings.choose}</p> : open && <OfflineThread conversation={open} />}
         </div>
       </main>
     </PageContext>
@@ -81,7 +81,7 @@ function ConversationList({ summaries, id, choose }: ConversationListProps) {
     <>
       <SearchField label={common.searchConversations} value={query} onChange={setQuery} />
       {matches.length === 0 && <p className="soft small">{common.nothingFound(query.trim())}</p>}
-      <ul className="kept-heads">
+      <ul className="offline-conversations">
         {matches.map((summary) => (
           <li key={summary.id}>
             <button type="button" aria-current={summary.id === id} onClick={() => choose(summary.id)}>
@@ -101,7 +101,7 @@ function OfflineThread({ conversation }: { readonly conversation: Conversation }
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className="thread" aria-label={strings.conversation} tabIndex={0}>
         <div className="turns">
-          <p className="kept-title" aria-hidden="true">
+          <p className="offline-title" aria-hidden="true">
             {conversation.title || strings.untitled}
           </p>
           {listVisibleTurns(conversation).map((turn, index) => (

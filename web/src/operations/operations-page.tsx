@@ -149,7 +149,7 @@ function HealthSection({ state }: { readonly state: NodeState }) {
             <dt>{getName(strings, content)}</dt>
             <dd>
               {getName(strings, kind)}
-              {isUnavailable && <strong className="trouble"> · {strings.unreachable}</strong>}
+              {isUnavailable && <strong className="error-text"> · {strings.unreachable}</strong>}
             </dd>
           </div>
         ))}

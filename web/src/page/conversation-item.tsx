@@ -58,7 +58,7 @@ export function ConversationItem({ summary, query, excerpt }: ConversationItemPr
     return <RenameField {...{ summary, onEnd }} />;
   }
   return (
-    <li className="head">
+    <li className="conversation-item">
       <a
         {...{ ref: link, title, onKeyDown: handleKeyDown }}
         href={formatRoute({ at: 'conversation', id: summary.id, ...(query !== '' && { find: query }) })}
@@ -73,7 +73,7 @@ export function ConversationItem({ summary, query, excerpt }: ConversationItemPr
       </a>
       {status !== 'idle' && (
         <span
-          className={`head-status ${status}`}
+          className={`conversation-status ${status}`}
           role="img"
           aria-label={status === 'answering' ? strings.answering : strings.answeredUnseen}
         />
@@ -110,9 +110,9 @@ function RenameField({ summary, onEnd }: { readonly summary: ConversationSummary
     onEnd();
   };
   return (
-    <li className="head">
+    <li className="conversation-item">
       <input
-        {...{ ref: input, className: 'head-name', value: title, maxLength: 200, 'aria-label': strings.renameTo(summary.title) }}
+        {...{ ref: input, className: 'conversation-name', value: title, maxLength: 200, 'aria-label': strings.renameTo(summary.title) }}
         onChange={({ target }) => setTitle(target.value)}
         onBlur={save}
         onKeyDown={(event) => {

@@ -51,7 +51,7 @@ export const ConversationList = memo(function ConversationListView({
   const getName = ({ name }: SummaryGroup): string => (typeof name === 'number' ? month.format(name) : names[name]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the arrows act on the links inside, whose keys arrive here
-    <div className="heads" onKeyDown={(event) => moveFocus(event, '.head > a')}>
+    <div className="conversation-list" onKeyDown={(event) => moveFocus(event, '.conversation-item > a')}>
       {takeFirst(groups, limit).map((group) => (
         <section key={group.name} aria-label={getName(group)}>
           <h2 className="overline">{getName(group)}</h2>

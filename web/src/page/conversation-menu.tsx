@@ -25,7 +25,7 @@ export function ConversationMenu({ summary, title, onSelect }: ConversationMenuP
   return (
     <>
       <IconButton
-        {...{ ref: button, icon: 'more', className: 'head-more', label: strings.more }}
+        {...{ ref: button, icon: 'more', className: 'conversation-more', label: strings.more }}
         aria-label={strings.moreFor(title)}
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
@@ -70,7 +70,7 @@ function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys go from one of the buttons inside to the next
     <div
-      {...{ id, ref: list, className: 'head-choices', popover: 'auto' as const }}
+      {...{ id, ref: list, className: 'conversation-menu', popover: 'auto' as const }}
       onToggle={({ newState }) => newState === 'closed' && close()}
       onKeyDown={(event) => {
         // An Escape that closes the menu must not close the drawer around it.

@@ -119,7 +119,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
               <Icon name="trash" />
               {strings.deleteAll}
             </button>
-            {isFailed && <p className="trouble small">{strings.deleteAllFailed}</p>}
+            {isFailed && <p className="error-text small">{strings.deleteAllFailed}</p>}
             <button type="button" className="quiet-link" onClick={() => void askToSignOut()}>
               <Icon name="leave" />
               {strings.signOut}

@@ -69,13 +69,13 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSear
     <>
       {isMenuOpen && (
         <button
-          {...{ type: 'button', className: 'curtain', tabIndex: -1 }}
+          {...{ type: 'button', className: 'sidebar-backdrop', tabIndex: -1 }}
           aria-label={strings.hideConversations}
           onClick={closeMenu}
         />
       )}
       <nav {...{ ref: panel, className: isMenuOpen ? 'sidebar open' : 'sidebar' }} aria-label={strings.conversations}>
-        <div className="sidebar-top">
+        <div className="sidebar-header">
           <a className="wordmark" href={formatRoute({ at: 'new' })}>
             <Logo size={26} />
             {strings.product}
@@ -103,7 +103,7 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSear
           onKeyDown={(event) => {
             if (event.key !== 'ArrowDown') return;
             event.preventDefault();
-            panel.current?.querySelector<HTMLElement>('.heads a')?.focus();
+            panel.current?.querySelector<HTMLElement>('.conversation-list a')?.focus();
           }}
         />
         <FilterList {...{ filter, closeMenu }} onSelect={setFilter} />
@@ -111,8 +111,8 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSear
           {...{ summaries: visibleSummaries, excerpts, query: searchText, empty: isSearch ? emptyText : strings.noConversations }}
           todayMs={new Date().setHours(0, 0, 0, 0)}
         />
-        {isStorageUnavailable && <p className="trouble small">{strings.storageFailed}</p>}
-        <div className="sidebar-foot">
+        {isStorageUnavailable && <p className="error-text small">{strings.storageFailed}</p>}
+        <div className="sidebar-footer">
           <PageLink to="applications" icon="build" name={strings.applicationsPage} />
           <PageLink to="consents" icon="shield" name={strings.consentPage} />
           <PageLink to="files" icon="file" name={strings.filesPage} />
@@ -299,7 +299,7 @@ function listOutsideElements(panel: HTMLElement): readonly HTMLElement[] {
     ancestor = ancestor.parentElement
   ) {
     for (const sibling of ancestor.parentElement.children) {
-      if (sibling !== ancestor && sibling instanceof HTMLElement && !sibling.matches('.curtain, dialog, [role=status]'))
+      if (sibling !== ancestor && sibling instanceof HTMLElement && !sibling.matches('.sidebar-backdrop, dialog, [role=status]'))
         outsideElements.push(sibling);
     }
   }

@@ -112,7 +112,7 @@ function Alert({ failure }: { readonly failure: SignInFailure | undefined }) {
   const signInStrings = useSignInStrings();
   const message = failure?.message;
   return (
-    <p className="trouble" role="alert">
+    <p className="error-text" role="alert">
       {typeof message === 'object' ? describeProblem(message, signInStrings) : message}
     </p>
   );

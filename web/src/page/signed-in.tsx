@@ -102,7 +102,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
   );
   return (
     <PageContext value={page}>
-      <button type="button" className="skip" onClick={() => document.getElementById('message')?.focus()}>
+      <button type="button" className="skip-link" onClick={() => document.getElementById('message')?.focus()}>
         {strings.skipToMessage}
       </button>
       <VersionNote />
@@ -121,7 +121,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
       <Guard fallback={null}>
         <Shortcuts openCount={paletteOpenCount} searchChats={searchChats} />
       </Guard>
-      <p className="heard-only" role="status">
+      <p className="visually-hidden" role="status">
         {announcement}
       </p>
     </PageContext>
@@ -172,7 +172,7 @@ function VersionNote() {
     location.reload();
   };
   return (
-    <div className="banner over-note version-note" role="status">
+    <div className="banner page-banner version-note" role="status">
       <Icon name="again" />
       <p>{isBusy ? strings.newVersionWaits : strings.newVersion}</p>
       {!isBusy && <TextButton onClick={reload}>{strings.reload}</TextButton>}

@@ -91,7 +91,7 @@ export function Palette({ close, searchChats }: PaletteProps) {
           </div>
         ))}
       </div>
-      <p className="heard-only" role="status">
+      <p className="visually-hidden" role="status">
         {text !== '' && strings.matchCount(options.length)}
       </p>
     </dialog>

@@ -11,7 +11,7 @@ export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefin
   const description = describeError(error, strings);
   const hasResponse = error.code !== 'connection_lost';
   return (
-    <div className="trouble" role="alert">
+    <div className="error-text" role="alert">
       <p>
         {description} {hasResponse && suggestAction(error, { strings, locale })}
       </p>

@@ -24,7 +24,7 @@ export function SearchField({ id, label, value, onChange, onFocus, onKeyDown }: 
   return (
     <div className="search">
       <Icon name="search" />
-      <label className="heard-only" htmlFor={inputId}>
+      <label className="visually-hidden" htmlFor={inputId}>
         {label}
       </label>
       <input

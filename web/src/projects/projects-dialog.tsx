@@ -90,7 +90,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
           add();
         }}
       >
-        <label className="heard-only" htmlFor={inputId}>
+        <label className="visually-hidden" htmlFor={inputId}>
           {newProject}
         </label>
         <input

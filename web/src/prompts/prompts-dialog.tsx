@@ -46,7 +46,7 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
       <p className="soft small">{promptsStrings.promptsHint}</p>
       <ul>
         {names.map((name) => (
-          <li key={name} className="kept-prompt">
+          <li key={name} className="prompt-item">
             <button type="button" className="quiet-link" onClick={() => edit(name)}>
               {name}
             </button>

@@ -33,9 +33,9 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
     />
   );
   return (
-    <search className="found-bar small" aria-label={strings.inConversation}>
+    <search className="match-bar small" aria-label={strings.inConversation}>
       <Icon name="search" />
-      <span className="found-query">{query}</span>
+      <span className="match-query">{query}</span>
       <span className="soft" role="status">
         {count > 0 ? strings.position(index + 1, count) : showVersion ? strings.inOtherVersion : strings.notInText}
       </span>
@@ -53,7 +53,7 @@ function useSearchStrings(): SearchStrings {
 }
 
 /** Highlight names in the style sheet. */
-const [everywhere, here] = ['found', 'found-here'];
+const [everywhere, here] = ['match', 'current-match'];
 /** Content near the view is drawn late and moves the content below it. */
 const settleMs = 2000;
 const updateAfterMs = 100;

@@ -37,7 +37,7 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
     reload();
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog share', 'aria-labelledby': title, closedby: 'any' }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog share-dialog', 'aria-labelledby': title, closedby: 'any' }}>
       <h2 id={title}>{conversation === undefined ? strings.yours : strings.title}</h2>
       {conversation !== undefined && <NewLink {...{ shares, conversation }} link={created.link} onCreated={update} />}
       <ErrorMessage error={error} />
@@ -107,7 +107,7 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
       <p className="soft small">{strings.linkContent(toPersonName(user))}</p>
       {preview !== undefined && preview.files.length > 0 && <SharedFiles files={preview.files} />}
       {link === '' ? (
-        <form className="share-new" onSubmit={(event) => void create(event)}>
+        <form className="share-form" onSubmit={(event) => void create(event)}>
           <label htmlFor={field}>{strings.worksFor}</label>
           <select id={field} value={days} onChange={({ target }) => setDays(Number(target.value))}>
             {dayChoices.map((count) => (

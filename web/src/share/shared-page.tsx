@@ -39,7 +39,7 @@ export function SharedPage({ token, openMenu }: { readonly token: string; readon
       {value !== undefined && (
         <>
           <SharedThread shared={value} />
-          <div className="below">
+          <div className="thread-footer">
             <CopyBar shared={value} />
           </div>
         </>
@@ -71,7 +71,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className="thread" aria-label={common.conversation} tabIndex={0}>
         <div className="turns">
-          <div className="shared-head">
+          <div className="shared-header">
             <h1>{title || common.untitled}</h1>
             <p>{strings.sharedBy(toPersonName(shared.from), date.format(createdAtMs))}</p>
             <p className="soft small">{strings.snapshotNote(date.format(expiresAtMs))}</p>
@@ -107,7 +107,7 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
     go({ at: 'conversation', id: conversation.id });
   };
   return (
-    <div className="shared-end">
+    <div className="shared-footer">
       <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void run(createCopy)}>
         {isCopying ? strings.copying : strings.continueInCopy}
       </button>

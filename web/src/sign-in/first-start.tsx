@@ -48,7 +48,7 @@ export function FirstStart({ onKey }: FirstStartProps) {
           aria-describedby={hintId}
           aria-invalid={problem !== ''}
         />
-        <p className="trouble" role="alert">
+        <p className="error-text" role="alert">
           {problem}
         </p>
         <button type="submit" className="button" disabled={isSigningIn}>

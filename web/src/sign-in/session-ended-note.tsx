@@ -17,7 +17,7 @@ export function SessionEndedNote({ provider }: { readonly provider: VisitorProvi
     }
   };
   return (
-    <div className="banner over-note" role="alert">
+    <div className="banner page-banner" role="alert">
       <Icon name="leave" />
       <p>{message || strings.signInEnded}</p>
       <TextButton onClick={() => void signInAgain()}>{strings.signInAgain}</TextButton>

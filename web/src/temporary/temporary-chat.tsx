@@ -31,7 +31,7 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
   useEffect(() => saveDraft(user, 'new', ''), [user]);
   const question = useLeaveQuestion(id !== undefined, strings.leaveQuestion, strings.confirmLeave);
   const banner = (
-    <p className="temporary-strip small">
+    <p className="temporary-banner small">
       <Icon name="hourglass" />
       <span>
         <strong>{temporaryChat}.</strong> {strings.strip}

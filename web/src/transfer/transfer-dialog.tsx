@@ -28,7 +28,7 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
     onClose();
   });
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog transfer', 'aria-labelledby': title }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog transfer-dialog', 'aria-labelledby': title }}>
       <h2 id={title}>{strings.transferTitle}</h2>
       <p className="soft">{strings.exportIntro}</p>
       <button {...{ type: 'button', className: 'button', disabled: isBusy }} onClick={exportConversations}>
@@ -61,7 +61,7 @@ function State({ transfer }: { readonly transfer: TransferState }) {
   }
   const lines = toReportLines(transfer, strings);
   return (
-    <div role="status" className={transfer.phase === 'failed' ? 'trouble' : ''}>
+    <div role="status" className={transfer.phase === 'failed' ? 'error-text' : ''}>
       {lines.map((line) => (
         <p key={line} className="small">
           {line}

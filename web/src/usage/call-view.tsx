@@ -131,7 +131,7 @@ export function CalledDeployment({ id }: { readonly id: string }) {
 export function CallOutcome({ call: { outcome, status } }: { readonly call: Call }) {
   const strings = useUsageStrings();
   return (
-    <span className={outcome === 'failed' ? 'trouble' : undefined}>
+    <span className={outcome === 'failed' ? 'error-text' : undefined}>
       {strings.outcomes[outcome]}
       {outcome !== 'ok' && <span className="soft small"> {status}</span>}
     </span>

@@ -69,7 +69,7 @@ export function RangeChoice({ range, choose }: { readonly range: DayRange; reado
         <div className="usage-days">
           <DayField label={strings.from} day={customRange.from} isInvalid={isInvalid} onChange={(from) => change({ from })} />
           <DayField label={strings.to} day={customRange.to} isInvalid={isInvalid} onChange={(to) => change({ to })} />
-          <p className="trouble" role="alert">
+          <p className="error-text" role="alert">
             {isInvalid && strings.badRange}
           </p>
         </div>

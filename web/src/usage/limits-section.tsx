@@ -45,7 +45,7 @@ export function LimitsSection() {
         <LimitGroup key={group.id} {...group} />
       ))}
       {hiddenGroups.length > 0 && (
-        <details className="limits-rest">
+        <details className="more-limits">
           <summary>{strings.moreLimits(hiddenGroups.length)}</summary>
           {hiddenGroups.map((group) => (
             <LimitGroup key={group.id} {...group} />
@@ -80,7 +80,7 @@ function LimitBar({ status, groupName }: { readonly status: LimitStatus; readonl
     <li className={`limit ${getFillLevel(used / total)}`}>
       <span className="limit-name">{name}</span>
       <meter
-        {...{ className: 'heard-only', min: 0, max: total, value: Math.min(used, total) }}
+        {...{ className: 'visually-hidden', min: 0, max: total, value: Math.min(used, total) }}
         aria-label={`${groupName}, ${name}`}
         aria-valuetext={`${strings.ofTotal(amount(used), amount(total))}, ${remaining}`}
       />

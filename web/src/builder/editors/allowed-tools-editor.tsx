@@ -79,7 +79,7 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
       {isLoaded && list.count > offeredTools.length && (
         <p className="soft small">{strings.truncated(offeredTools.length, list.count)}</p>
       )}
-      {selected?.length === 0 && <p className="trouble">{strings.noneSelected}</p>}
+      {selected?.length === 0 && <p className="error-text">{strings.noneSelected}</p>}
       {list?.failure !== undefined && <Failure failure={list.failure} />}
       <ErrorMessage error={error} />
       <button
@@ -91,7 +91,7 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
       >
         {isLoading ? strings.loading : list?.failure !== undefined || error !== undefined ? strings.again : strings.show}
       </button>
-      <span className="heard-only" role="status">
+      <span className="visually-hidden" role="status">
         {isLoaded ? strings.count(list.count) : ''}
       </span>
     </FieldGroup>

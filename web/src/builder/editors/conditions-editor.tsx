@@ -106,7 +106,7 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
   const isInvalid = !isEqual && !isExpression(text);
   return (
     <fieldset className="builder-condition" id={toElementId(form, path)}>
-      <legend className="heard-only">{strings.condition(number)}</legend>
+      <legend className="visually-hidden">{strings.condition(number)}</legend>
       <FieldFrame form={form} path={[...path, 'property_name']} label={strings.property}>
         {(control) => (
           <select {...control} value={String(property)} onChange={({ target }) => change(target.value, String(type))}>

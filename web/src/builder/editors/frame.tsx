@@ -41,7 +41,7 @@ export function FieldFrame({
   const describedBy = [hint !== '' && `${id}-hint`, errors.length > 0 && `${id}-error`].filter(Boolean).join(' ');
   return (
     <div className={isSwitch ? 'field switch' : 'field'}>
-      <label htmlFor={id} className={isLabelHidden ? 'heard-only' : undefined}>
+      <label htmlFor={id} className={isLabelHidden ? 'visually-hidden' : undefined}>
         {label}
         {isRequired && !isSwitch && <span className="soft small"> · {strings.required}</span>}
       </label>
@@ -52,7 +52,7 @@ export function FieldFrame({
       )}
       {children({ id, 'aria-invalid': errors.length > 0, ...(describedBy !== '' && { 'aria-describedby': describedBy }) })}
       {errors.length > 0 && (
-        <p className="trouble" id={`${id}-error`}>
+        <p className="error-text" id={`${id}-error`}>
           {errors.join(' ')}
         </p>
       )}
@@ -70,7 +70,7 @@ interface FieldGroupProps extends Pick<EditorProps, 'form' | 'path' | 'label' | 
 export function FieldGroup({ form, path, label, isLabelHidden, className, hint = '', children }: FieldGroupProps) {
   return (
     <fieldset className={className} id={toElementId(form, path)}>
-      <legend className={isLabelHidden ? 'heard-only' : undefined}>{label}</legend>
+      <legend className={isLabelHidden ? 'visually-hidden' : undefined}>{label}</legend>
       {hint !== '' && (
         <p className="soft small">
           <Hint text={hint} />
@@ -85,7 +85,7 @@ export function FieldGroup({ form, path, label, isLabelHidden, className, hint =
 /** The error at exactly this path, for editors without a `FieldFrame`. */
 export function FieldError({ form, path }: { readonly form: BuilderForm; readonly path: Path }) {
   const error = form.errors.get(formatPath(path));
-  return error === undefined ? null : <p className="trouble">{error}</p>;
+  return error === undefined ? null : <p className="error-text">{error}</p>;
 }
 
 /** A text of the schema. Parts in backticks are shown as code. */

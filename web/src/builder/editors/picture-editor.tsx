@@ -52,7 +52,7 @@ export function PictureEditor({ value, form }: PictureEditorProps) {
           </TextButton>
         )}
       </div>
-      <p className="trouble" role="alert">
+      <p className="error-text" role="alert">
         {isUnreadable && strings.notAPicture}
       </p>
     </FieldGroup>

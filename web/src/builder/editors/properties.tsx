@@ -141,7 +141,7 @@ function UnfilledPlaceholders({ tool, path, form }: OperationProps) {
   };
   return findUnfilledPlaceholders(tool).map((name) => (
     <div key={name} className="row">
-      <p className="trouble" role="status">
+      <p className="error-text" role="status">
         {strings.unfilledPlaceholder(name)}
       </p>
       <button type="button" className="button slim" onClick={() => add(name)}>

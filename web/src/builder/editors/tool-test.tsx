@@ -32,7 +32,7 @@ export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = fa
       <summary className="quiet-link">
         <Icon name="pulse" />
         {shouldShowName ? strings.testTool(name) : strings.test}
-        {!shouldShowName && <span className="heard-only">{name}</span>}
+        {!shouldShowName && <span className="visually-hidden">{name}</span>}
       </summary>
       <div className="tool-test-body">
         {!isReadOnly && <p className="soft small">{strings.hint}</p>}

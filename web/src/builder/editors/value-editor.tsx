@@ -111,7 +111,7 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
         </ul>
       )}
       <div className="row">
-        <label className="heard-only" htmlFor={nameField}>
+        <label className="visually-hidden" htmlFor={nameField}>
           {nameLabel}
         </label>
         <input
@@ -171,7 +171,7 @@ function VariantsEditor({
   const isUnmatched = current === undefined && value !== undefined && value !== null;
   return (
     <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>
-      <label className="heard-only" htmlFor={selectId}>
+      <label className="visually-hidden" htmlFor={selectId}>
         {`${label}: ${strings.kind}`}
       </label>
       <select id={selectId} value={selected} onChange={({ target }) => onSelect(Number(target.value))}>

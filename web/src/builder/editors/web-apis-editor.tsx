@@ -89,7 +89,7 @@ function OpenApiImport({ onImport }: { readonly onImport: (toolsets: readonly Js
           onChange={({ target }) => setText(target.value)}
         />
         {error !== undefined && (
-          <p className="trouble" role="alert" id={`${id}-error`}>
+          <p className="error-text" role="alert" id={`${id}-error`}>
             {describeError(error, strings)}
           </p>
         )}

@@ -69,7 +69,7 @@ export function CaseEditor({ entry, onSave, onCancel }: CaseEditorProps) {
       ) : (
         <DraftField label={strings.caseAsJson} kind="object" value={text} change={setText} />
       )}
-      {problem !== undefined && <p className="trouble">{problem}</p>}
+      {problem !== undefined && <p className="error-text">{problem}</p>}
       <div className="row">
         <TextButton className="button slim" onClick={save}>
           {strings.saveCase}
@@ -167,7 +167,7 @@ function CheckEditor({ check, errors, number, change, remove }: CheckEditorProps
   };
   return (
     <fieldset className="case-check">
-      <legend className="heard-only">{strings.checkNumber(number)}</legend>
+      <legend className="visually-hidden">{strings.checkNumber(number)}</legend>
       <div className="row">
         <select
           aria-label={strings.checkType(number)}
@@ -219,7 +219,7 @@ function DraftField({ label, kind, value, change, hint, error }: DraftFieldProps
       )}
       <Control {...{ control, kind, value, change }} />
       {error !== undefined && (
-        <p className="trouble" id={`${id}-error`}>
+        <p className="error-text" id={`${id}-error`}>
           {error}
         </p>
       )}

@@ -51,7 +51,7 @@ function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
           {strings.results}
         </button>
       </div>
-      {evaluation.error !== '' && <p className="trouble small">{evaluation.error}</p>}
+      {evaluation.error !== '' && <p className="error-text small">{evaluation.error}</p>}
       {isOpen && (
         <>
           {otherEvaluations.length > 0 && (

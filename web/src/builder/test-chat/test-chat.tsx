@@ -79,7 +79,7 @@ function TestPanel({ id, entry, evaluationState, onClose, deployment, draftKey }
   };
   return (
     <aside className="test-chat" aria-label={strings.testChat}>
-      <header className="test-chat-head">
+      <header className="test-chat-header">
         <h1>{strings.testChat}</h1>
         <button type="button" className="button slim" disabled={conversation === undefined} onClick={startOver}>
           {strings.startOver}
@@ -96,7 +96,7 @@ function TestPanel({ id, entry, evaluationState, onClose, deployment, draftKey }
       )}
       {conversation !== undefined && id !== undefined && <SaveCase key={last?.id} {...{ conversation, id, evaluationState }} />}
       <TracePanel turns={turns} />
-      <div className="below">
+      <div className="thread-footer">
         <Composer {...{ deployment, sendMessage: send, running, conversationId, draftKey }} />
       </div>
     </aside>

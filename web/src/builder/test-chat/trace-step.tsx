@@ -31,7 +31,7 @@ export function TraceStepView({ step, totalMs }: TraceStepProps) {
           {step.kind === 'context' && <Part title={strings.contextBefore} text={formatJson(step.sent)} />}
           {step.kind === 'tool' && <Part title={strings.toolArguments} text={formatJson(step.sent)} />}
           {step.received !== '' && <Part title={getResultTitle(step, strings)} text={step.received} />}
-          {step.error !== undefined && <p className="trouble">{step.error}</p>}
+          {step.error !== undefined && <p className="error-text">{step.error}</p>}
           {step.firstMs !== undefined && <p className="soft small">{strings.firstAfter(formatDuration(step.firstMs))}</p>}
         </div>
       </details>

@@ -32,7 +32,7 @@ export function QueueList({ messages, conversationId, editQueued, isAnswering }:
     focusMessage();
   };
   return (
-    <section className={areHeld ? 'queue held' : 'queue'} aria-label={strings.label}>
+    <section className="queue" aria-label={strings.label}>
       <p className="small soft">
         <Icon name={areHeld ? 'alert' : 'clock'} />
         {areHeld ? strings.onHold : strings.soon}

@@ -41,7 +41,7 @@ export function ConsentPrompt({ deployment, form: initialForm, conversation, onA
     <div className="consent-ask">
       <p>{otherNames.length > 0 ? strings.consentShares(name, otherNames.join(', ')) : strings.consentSharesItself(name)}</p>
       {error !== undefined && (
-        <p className="trouble" role="alert">
+        <p className="error-text" role="alert">
           {error.code === 'consent_outdated' ? strings.consentOutdated : describeError(error, strings)}
         </p>
       )}

@@ -145,12 +145,12 @@ function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry 
   const form = useMemo(() => toForm(error, deployment), [error, deployment]);
   const consent = formatRoute({ at: 'consent', deployment, back: conversationId });
   return (
-    <div className="fault">
+    <div className="answer-error">
       <Icon name="alert" />
       <div>
-        <p className="fault-title">{formerSharer === undefined ? title : strings.noLongerShared(formerSharer)}</p>
+        <p className="answer-error-title">{formerSharer === undefined ? title : strings.noLongerShared(formerSharer)}</p>
         {isRejection(error) && error.displayMessage === undefined && error.message !== '' && (
-          <p className="fault-reason" dir="auto">
+          <p className="answer-error-reason" dir="auto">
             {error.message}
           </p>
         )}

@@ -42,7 +42,7 @@ export function SideBySide({ conversationId, branches, close }: SideBySideProps)
             {reply !== undefined && <ReplyName reply={reply} />}
             {reply !== undefined && <ReplyBody reply={reply} isDeferred={false} />}
             {reply?.fault !== undefined && <p className="note">{strings.noAnswer}</p>}
-            <div className="side-foot">
+            <div className="side-footer">
               <TextButton className="button slim" onClick={() => choose(version, reply?.deployment)}>
                 {strings.continueWithVersion}
               </TextButton>

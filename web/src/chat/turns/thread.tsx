@@ -77,7 +77,7 @@ const TurnView = memo(function TurnView({ turn, branches, next, ...viewProps }: 
 
 const nearEndPixels = 80;
 /** Classes of the parts of an answer. */
-const contentClasses = ['stages', 'thoughts', 'markdown', 'waiting', 'fault'];
+const contentClasses = ['stages', 'thoughts', 'markdown', 'waiting', 'answer-error'];
 /** Height of the actions below an answer. */
 const actionsPixels = 56;
 
