@@ -150,7 +150,7 @@ describe('the chat list', () => {
     const createProject = async (name: string, instructions?: string): Promise<void> => {
       await page.getByRole('button', { name: 'New project' }).click();
       await dialog.getByLabel('Name', { exact: true }).fill(name);
-      if (instructions === undefined) await dialog.getByText(`The project “${name}” exists already.`).waitFor();
+      if (instructions === undefined) await dialog.getByText(`The project “${name}” already exists.`).waitFor();
       else await dialog.getByLabel('Instructions').fill(instructions);
       await dialog.getByRole('button', { name: 'Start a chat' }).click();
       await page.getByText(`This chat belongs to the project “${name}”`).waitFor();
@@ -234,7 +234,7 @@ describe('the chat list', () => {
       const dialog = await openSettings(page, 'Rome');
       const save = dialog.getByRole('button', { name: 'Save' });
       await dialog.getByLabel('Name').fill(' home ');
-      await dialog.getByText('The project “home” exists already. Choose another name.').waitFor();
+      await dialog.getByText('The project “home” already exists. Choose another name.').waitFor();
       expect([await save.isDisabled(), await findViolations(page), await measureOverflow(page)]).toEqual([true, [], 0]);
       if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/rename-${look}.png` });
       await dialog.getByLabel('Name').fill(`Ancient  Rome ${look}`);
@@ -269,7 +269,7 @@ describe('the chat list', () => {
       await dialog.getByLabel('Name').fill('Taken');
       await dialog.getByLabel('Instructions').fill('From this tab.');
       await dialog.getByRole('button', { name: 'Save' }).click();
-      await dialog.getByText('The project “Taken” exists already. Choose another name.').waitFor();
+      await dialog.getByText('The project “Taken” already exists. Choose another name.').waitFor();
       expect([await readInstructions('Taken'), await readTags('Colosseum')]).toEqual(['From the other tab.', ['Rome']]);
       await dialog.getByLabel('Name').fill('Free');
       await dialog.getByRole('button', { name: 'Save' }).click();
@@ -372,11 +372,11 @@ describe('the chat list', () => {
       .locator('input[type=file]')
       .setInputFiles({ name: 'beds.txt', mimeType: 'text/plain', buffer: Buffer.from('Bed 1: roses') });
     await dialog.getByText('beds.txt').waitFor();
-    await save('in this project uses it');
+    await save('of each chat in this project');
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Memory' }).click();
     await page.getByText('Everyone with a key of the team “test” can see and change this too.').waitFor();
-    await dialog.getByLabel('Text of the memory').fill('Lives in Porto.');
+    await dialog.getByLabel('Memory text').fill('Lives in Porto.');
     await save('Saved. This applies', closeMemory);
     await page.getByRole('link', { name: 'New chat in “home”' }).click();
     await page.getByText('belongs to the project “home”').waitFor();

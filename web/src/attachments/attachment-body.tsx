@@ -15,15 +15,15 @@ import './attachments.css';
 
 const maxRows = 200;
 
-/** A cell with its separator. Quoted cells can contain any character (RFC 4180). */
-const cells = { ',': /(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/y, '\t': /(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\n|$)/y } as const;
+/** Patterns of a cell and its separator. Quoted cells can contain any character (RFC 4180). */
+const cellPatterns = { ',': /(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/y, '\t': /(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\n|$)/y } as const;
 
 const maxOpenChars = 20_000;
 const icons: Partial<Record<AttachmentKind, IconName>> = { image: 'picture', link: 'link' };
 
 interface AttachmentCardProps {
   readonly attachment: DisplayedAttachment;
-  /** Whether the attachment belongs to a question. Then only a picture or sound is unfolded. */
+  /** Whether the user sent the attachment. Then only a picture or sound is unfolded. */
   readonly isSent: boolean;
 }
 
@@ -37,7 +37,7 @@ export function AttachmentCard({ attachment, isSent }: AttachmentCardProps) {
   const isMedia = kind === 'image' || kind === 'audio';
   const isLong = kind === 'html' || kind === 'pdf' || (data?.length ?? 0) >= maxOpenChars;
   const [isOpen, setIsOpen] = useState(canPreview && !wasInterrupted(data ?? url ?? '') && (isMedia || !(isSent || isLong)));
-  const head = (
+  const label = (
     <>
       <Icon name={icons[kind] ?? 'file'} />
       <span className="attachment-name">{name}</span>
@@ -48,11 +48,11 @@ export function AttachmentCard({ attachment, isSent }: AttachmentCardProps) {
       <div className="attachment-header">
         {canPreview ? (
           <button type="button" className="attachment-toggle" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-            {head}
+            {label}
             <Icon name={isOpen ? 'down' : 'right'} />
           </button>
         ) : (
-          <span className="attachment-toggle">{head}</span>
+          <span className="attachment-toggle">{label}</span>
         )}
         <SourceLink url={reference ?? (kind === 'link' ? url : undefined)} />
         {kind !== 'link' && <SaveButton attachment={attachment} name={name} />}
@@ -132,18 +132,18 @@ function useContent(attachment: DisplayedAttachment): Content | 'broken' | undef
 
 /** Returns an object URL of the content, which is revoked when the component unmounts. */
 function useObjectUrl(blob: Blob): string | undefined {
-  const [address, setAddress] = useState<string>();
+  const [url, setUrl] = useState<string>();
   useEffect(() => {
     const objectUrl = URL.createObjectURL(blob);
-    setAddress(objectUrl);
+    setUrl(objectUrl);
     return () => URL.revokeObjectURL(objectUrl);
   }, [blob]);
-  return address;
+  return url;
 }
 
 function getLanguage({ type = '', title = '' }: DisplayedAttachment): string {
   const extension = /\.(\w{1,5})$/.exec(title)?.[1];
-  // Pattern bound: the user's own tab: one MIME type.
+  // Pattern bound: one MIME type in the user's own tab.
   return extension ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
 }
 
@@ -172,7 +172,7 @@ function Picture({ url, title, content }: { readonly url: string; readonly title
 export function TableView({ text }: { readonly text: string }) {
   const { strings, locale } = useLanguage();
   const { rows, isTruncated } = readTable(text, maxRows);
-  const [head = [], ...body] = rows;
+  const [header = [], ...body] = rows;
   const hiddenRows = isTruncated ? text.trimEnd().split('\n').length - maxRows : 0;
   return (
     <>
@@ -181,7 +181,7 @@ export function TableView({ text }: { readonly text: string }) {
         <table>
           <thead>
             <tr>
-              {head.map((cell, index) => (
+              {header.map((cell, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other identity and never move
                 <th key={index} scope="col">
                   {cell}
@@ -210,23 +210,23 @@ export function TableView({ text }: { readonly text: string }) {
 }
 
 /** The first rows of a table. */
-interface ReadTable {
+interface TableRows {
   readonly rows: readonly (readonly string[])[];
   readonly isTruncated: boolean;
 }
 
 /** Parses comma- or tab-separated values. */
-export function readTable(text: string, maxRows: number): ReadTable {
-  // Pattern bound: the user's own tab: one table file.
+export function readTable(text: string, maxRows: number): TableRows {
+  // Pattern bound: one table file in the user's own tab.
   const plain = text.replaceAll('\r\n', '\n').replace(/\n+$/, '');
   const [firstLine = ''] = plain.split('\n', 1);
-  const cell = cells[firstLine.includes('\t') ? '\t' : ','];
+  const cellPattern = cellPatterns[firstLine.includes('\t') ? '\t' : ','];
   const rows: string[][] = [];
   let row: string[] = [];
   let at = 0;
   while (at <= plain.length && rows.length <= maxRows) {
-    cell.lastIndex = at;
-    const [match, quoted, bare = '', end = ''] = cell.exec(plain) ?? [plain.slice(at), undefined, plain.slice(at)];
+    cellPattern.lastIndex = at;
+    const [match, quoted, bare = '', end = ''] = cellPattern.exec(plain) ?? [plain.slice(at), undefined, plain.slice(at)];
     row.push(quoted === undefined ? bare : quoted.replaceAll('""', '"'));
     at += match.length;
     if (end === '' || end === '\n') {

@@ -35,14 +35,13 @@ export function isTextKind(kind: AttachmentKind, type: string | undefined): bool
   return ['markdown', 'table', 'chart', 'html', 'text'].includes(kind) || isSvg(type);
 }
 
-/** Whether the type is an XML image. */
 export function isSvg(type = ''): boolean {
   return toEssence(type) === 'image/svg+xml';
 }
 
 /**
  * Returns the type for the browser. It is never a type that the browser would show as a page of this service, regardless of the
- * type that the assistant names.
+ * type that the assistant declares.
  */
 export function toBlobType(kind: AttachmentKind, type = ''): string {
   const isPreviewable = kind === 'image' || kind === 'audio' || kind === 'pdf';

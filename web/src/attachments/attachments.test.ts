@@ -108,7 +108,9 @@ describe('an attachment with an ambiguous type', () => {
     expect(kind).toBe('file');
     expect(toBlobType(kind, type)).toBe('application/octet-stream');
   });
+});
 
+describe('toBlobType', () => {
   it.each([
     ['application/pdf; x=y', 'application/pdf'],
     ['Image/PNG', 'image/png'],
@@ -116,7 +118,7 @@ describe('an attachment with an ambiguous type', () => {
     ['application/xhtml+xml', 'application/octet-stream'],
     ['text/xml', 'application/octet-stream'],
     ['application/zip', 'application/octet-stream'],
-  ])('converts %s to %s', (type, told) => {
-    expect(toBlobType(getAttachmentKind({ data: 'x', type }), type)).toBe(told);
+  ])('converts %s to %s', (type, blobType) => {
+    expect(toBlobType(getAttachmentKind({ data: 'x', type }), type)).toBe(blobType);
   });
 });

@@ -7,7 +7,7 @@ const [a, b, c] = [source('a.md'), source('b.md'), source('c.md')];
 
 describe('resolveCitations', () => {
   it.each<[string, readonly object[], readonly (readonly [number, number])[]]>([
-    ['Kept for three weeks [1].', [a], [[1, 0]]],
+    ['One source [1].', [a], [[1, 0]]],
     [
       'Only [3] and [7] are cited.',
       [a, b],
@@ -24,7 +24,7 @@ describe('resolveCitations', () => {
         [3, 0],
       ],
     ],
-    ['Behind a picture [2].', [picture, a], [[2, 1]]],
+    ['After a picture [2].', [picture, a], [[2, 1]]],
     [
       'In a list [1, 3] and a range [4–5].',
       [a, b, c],
@@ -42,17 +42,17 @@ describe('resolveCitations', () => {
         [4, 1],
       ],
     ],
-    ['Of a whole list [2].', [a, b, c], [[2, 1]]],
-    ['By titles [9].', [source('[4] a.md'), source('[9] b.md'), source('[9] c.md')], [[9, 1]]],
-    ['More than were given [1] [99].', [a], [[1, 0]]],
-  ])('resolves the citation for %s', (text, attachments, cited) => {
-    expect([...resolveCitations(text, attachments)]).toEqual(cited);
+    ['From a complete list [2].', [a, b, c], [[2, 1]]],
+    ['By number in the title [9].', [source('[4] a.md'), source('[9] b.md'), source('[9] c.md')], [[9, 1]]],
+    ['More numbers than attachments [1] [99].', [a], [[1, 0]]],
+  ])('resolves the citations in %j', (text, attachments, indexByNumber) => {
+    expect([...resolveCitations(text, attachments)]).toEqual(indexByNumber);
   });
 
   it.each([
     '`list[1]` and\n```js\nlist[1]\n```',
     'In the year [2024] or 【2024】, of [0], [-1], [1.5], [1e3] and [].',
-    'Nothing at all.',
+    'No numbers.',
   ])('ignores %j', (text) => {
     expect(resolveCitations(text, [a]).size).toBe(0);
   });

@@ -1,11 +1,12 @@
 import { createContext } from 'react';
 import type { DisplayedAttachment } from './attachment-kind.ts';
 
+/** A source that a text cites. */
 export interface CitedSource {
   /** Number that the page shows. */
   readonly number: number;
   /** Number in the text. */
-  readonly cited: number;
+  readonly citedNumber: number;
   readonly attachment: DisplayedAttachment;
   readonly name: string;
 }
@@ -28,15 +29,15 @@ const maxRangeLength = 20;
  */
 export function resolveCitations(text: string, attachments: readonly DisplayedAttachment[]): ReadonlyMap<number, number> {
   const numbers = listCitedNumbers(text);
-  const toMark = ({ title = '' }: DisplayedAttachment): number => Number(titleNumber.exec(String(title))?.[1]);
-  const titled = new Map(attachments.map((attachment, index) => [toMark(attachment), index] as const).reverse());
-  const isTitled = numbers.find((number) => titled.has(number)) !== undefined;
+  const getTitleNumber = ({ title = '' }: DisplayedAttachment): number => Number(titleNumber.exec(String(title))?.[1]);
+  const byTitle = new Map(attachments.map((attachment, index) => [getTitleNumber(attachment), index] as const).reverse());
+  const hasTitleNumbers = numbers.some((number) => byTitle.has(number));
   const sources = attachments.flatMap(({ reference_url: reference }, index) => (reference === undefined ? [] : [index]));
   const isList = sources.length > numbers.length;
   const sorted = numbers.toSorted((left, right) => left - right);
-  const listed = new Map(sources.map((at, index) => [isList ? index + 1 : (sorted[index] ?? 0), at]));
-  const indexes = isTitled ? titled : listed;
-  return new Map(numbers.map((number) => [number, indexes.get(number) ?? -1] as const).filter(([, at]) => at >= 0));
+  const byPosition = new Map(sources.map((source, position) => [isList ? position + 1 : (sorted[position] ?? 0), source]));
+  const indexes = hasTitleNumbers ? byTitle : byPosition;
+  return new Map(numbers.map((number) => [number, indexes.get(number) ?? -1] as const).filter(([, index]) => index >= 0));
 }
 
 /** Returns the title without its number, unless only the number remains. */
@@ -64,7 +65,7 @@ export function listRange(first: number, last: number): readonly number[] {
 /** Targets of citation numbers. */
 export interface Sources {
   /** Returns the displayed number and the name of a source, by the number in the text. */
-  readonly find: (cited: number) => { readonly number: number; readonly name: string } | undefined;
+  readonly find: (citedNumber: number) => { readonly number: number; readonly name: string } | undefined;
   readonly show: (number: number) => void;
 }
 

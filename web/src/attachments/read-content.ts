@@ -34,12 +34,12 @@ async function loadContent(service: Service, attachment: DisplayedAttachment): P
 
 function fromDataUrl(url: string): BlobPart {
   const comma = url.indexOf(',');
-  const [head, body] = [url.slice(0, comma), url.slice(comma + 1)];
-  return /;base64$/i.test(head) ? fromBase64(body) : decodeURIComponent(body);
+  const [mediaType, data] = [url.slice(0, comma), url.slice(comma + 1)];
+  return /;base64$/i.test(mediaType) ? fromBase64(data) : decodeURIComponent(data);
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/')), (letter) =>
-    letter.charCodeAt(0),
+  return Uint8Array.from(atob(text.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/')), (char) =>
+    char.charCodeAt(0),
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 're
 import { useStrings } from '../strings/strings.tsx';
 import './attachments.css';
 
-/** Returns the storage key of the mark of content. It does not contain the content, which belongs to the user. */
+/** Returns the storage key that marks content. It contains a checksum instead of the content, which belongs to the user. */
 function getMark(content: string): string {
   const checksum = [...content.slice(-1000)].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1e9, 0);
   return `parley drawing ${content.length} ${checksum}`;
@@ -35,19 +35,19 @@ export function HtmlFrame(props: FrameProps) {
   const strings = useStrings();
   return (
     <>
-      <p className="soft small frame-note">{strings.sheetNote}</p>
+      <p className="soft small frame-note">{strings.htmlNote}</p>
       <SandboxedFrame {...props} className="sandboxed-frame html" src="./sheet.html" />
     </>
   );
 }
 
-/** Draws Mermaid source in a frame like that of `HtmlFrame`, whose own script runs. `onInvalid` is called if the source is invalid. */
+/** Draws Mermaid source with a script of this page, in a frame without an origin. Calls `onInvalid` if the source is invalid. */
 export function DiagramFrame(props: FrameProps & { readonly onInvalid: () => void }) {
   const [src] = useState(() => (isDarkPage() ? './diagram.html#dark' : './diagram.html'));
   return <SandboxedFrame {...props} className="sandboxed-frame diagram" src={src} />;
 }
 
-/** Whether the page is dark, by its setting or by that of the system. */
+/** Whether the page is dark, by the setting of the user or of the system. */
 function isDarkPage(): boolean {
   const { colorScheme } = getComputedStyle(document.documentElement);
   return colorScheme === 'dark' || (colorScheme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
@@ -62,8 +62,8 @@ interface SandboxedFrameProps extends FrameProps {
 const maxHeight = 4000;
 
 /**
- * A frame that requests its text with a message, and then sends the height of its content, or 0 if the text is invalid. Its content
- * can send any message. The frame only grows after its first height, so that content cannot move the page forever.
+ * A frame that requests its text with a message, and then sends the height of its content, or 0 if the text is invalid. Untrusted
+ * content can send any message. After the first height the frame only grows, so that content cannot move the page forever.
  */
 function SandboxedFrame({ text, title, className, src, onInvalid }: SandboxedFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
@@ -73,7 +73,7 @@ function SandboxedFrame({ text, title, className, src, onInvalid }: SandboxedFra
     if (data === 'sheet-ready') return frame.current?.contentWindow?.postMessage(text, '*');
     removeMark();
     if (data === 0) onInvalid?.();
-    else if (typeof data === 'number' && data > 0) setHeight((now = 0) => Math.max(now, Math.min(Math.ceil(data), maxHeight)));
+    else if (typeof data === 'number' && data > 0) setHeight((current = 0) => Math.max(current, Math.min(Math.ceil(data), maxHeight)));
   });
   useEffect(() => {
     const onWindowMessage = ({ source, data }: MessageEvent): void => {

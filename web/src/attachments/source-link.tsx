@@ -20,7 +20,7 @@ export function SourceLink({ url }: { readonly url: string | undefined }) {
       href={url}
       target="_blank"
       rel="noopener noreferrer"
-      title={strings.opensElsewhere}
+      title={strings.opensInNewTab}
       aria-label={strings.openSource(host)}
     >
       {host}
@@ -49,8 +49,8 @@ function StoredSource({ url }: { readonly url: string }) {
     );
   };
   return (
-    <button type="button" className="quiet-link small" aria-label={`${strings.wholeFile}: ${name}`} title={name} onClick={save}>
-      {strings.wholeFile}
+    <button type="button" className="quiet-link small" aria-label={`${strings.fullFile}: ${name}`} title={name} onClick={save}>
+      {strings.fullFile}
     </button>
   );
 }

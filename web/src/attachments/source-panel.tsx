@@ -15,13 +15,13 @@ import { SourceLink } from './source-link.tsx';
 import { SourceRow } from './source-row.tsx';
 
 interface SourcePanelProps {
-  readonly cited: readonly CitedSource[];
+  readonly sources: readonly CitedSource[];
   readonly selected: number;
   readonly show: (number: number) => void;
   readonly close: () => void;
 }
 
-/** Width of a window with space for the answer and the panel next to it. */
+/** Media query for a window with space for the panel next to the answer. */
 const wideWindow = '(min-width: 75rem)';
 
 /**
@@ -61,9 +61,9 @@ function SourceSidePanel(props: SourcePanelProps) {
   );
 }
 
-function SourceView({ cited, selected, show, close, heading }: SourcePanelProps & { readonly heading: string }) {
+function SourceView({ sources, selected, show, close, heading }: SourcePanelProps & { readonly heading: string }) {
   const strings = useStrings();
-  const source = cited.find(({ number }) => number === selected);
+  const source = sources.find(({ number }) => number === selected);
   if (source === undefined) return null;
   const { number, name, attachment } = source;
   const kind = getAttachmentKind(attachment);
@@ -74,7 +74,7 @@ function SourceView({ cited, selected, show, close, heading }: SourcePanelProps 
         <h2 id={heading}>{strings.showSource(number, name)}</h2>
         <IconButton icon="close" label={strings.close} onClick={close} />
       </div>
-      {cited.length > 1 && <SourceRow {...{ cited, selected, show }} />}
+      {sources.length > 1 && <SourceRow {...{ sources, selected, show }} />}
       <section key={number} className="source-passage">
         <div className="source-content">
           {kind !== 'link' && kind !== 'file' && <AttachmentBody {...{ attachment, kind }} />}
@@ -115,10 +115,10 @@ function PassageInDocument({ passage, file }: { readonly passage: string; readon
 
 /** Scrolls only within the document, so that the header of the panel stays visible. */
 function scrollToMark(mark: HTMLElement | null): void {
-  const document = mark?.parentElement;
-  if (mark === null || document == null) return;
-  const [of, inside] = [mark.getBoundingClientRect(), document.getBoundingClientRect()];
-  document.scrollTop += of.top - inside.top - Math.max(0, (inside.height - of.height) / 2);
+  const container = mark?.parentElement;
+  if (mark === null || container == null) return;
+  const [markBox, containerBox] = [mark.getBoundingClientRect(), container.getBoundingClientRect()];
+  container.scrollTop += markBox.top - containerBox.top - Math.max(0, (containerBox.height - markBox.height) / 2);
 }
 
 function isStoredText(url: string): boolean {
@@ -154,7 +154,7 @@ export function locatePassage(document: string, passage: string): PassageContext
 }
 
 function findWords(document: string, words: readonly string[]): readonly [number, number] | undefined {
-  // Pattern bound: the user's own tab: escaped words of a quotation.
+  // Pattern bound: escaped words of a quotation in the user's own tab.
   const match = new RegExp(words.map(escapePattern).join('\\s+')).exec(document);
   return match === null ? undefined : [match.index, match.index + match[0].length];
 }

@@ -5,19 +5,19 @@ import './sources.css';
 const maxExcerptChars = 60;
 
 interface SourceRowProps {
-  readonly cited: readonly CitedSource[];
+  readonly sources: readonly CitedSource[];
   /** Number of the selected source. */
   readonly selected: number | undefined;
   readonly show: (number: number) => void;
 }
 
 /** Sources that a text cites, by number. */
-export function SourceRow({ cited, selected, show }: SourceRowProps) {
+export function SourceRow({ sources, selected, show }: SourceRowProps) {
   const strings = useStrings();
-  const isRepeated = (name: string): boolean => cited.filter((source) => source.name === name).length > 1;
+  const isRepeated = (name: string): boolean => sources.filter((source) => source.name === name).length > 1;
   return (
     <ul className="sources" aria-label={strings.sources}>
-      {cited.map(({ number, name, attachment }) => (
+      {sources.map(({ number, name, attachment }) => (
         <li key={number}>
           <button
             {...{ type: 'button', className: 'source-chip', title: name, 'aria-haspopup': 'dialog' }}

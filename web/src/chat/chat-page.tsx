@@ -7,7 +7,7 @@ import { useConversation, usePage } from '../page/page.tsx';
 import { formatRoute, type MissingTarget } from '../page/route.ts';
 import { useExport } from '../page/use-export.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
-import { formatKeys } from '../palette/keys.ts';
+import { formatKeys } from '../palette/format-keys.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Guard, lazyView } from '../parts/lazy-view.tsx';
 import { Menu } from '../parts/menu.tsx';

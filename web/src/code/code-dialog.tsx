@@ -26,17 +26,17 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   const { dialog, closeDialog } = useModalDialog(close);
   const titleId = useId();
   const address = new URL('.', location.href).href.replace(/\/$/, '');
-  const [first, ...otherSnippets] = toSnippets({ address, deployment: id });
-  const [selectedName, setSelectedName] = useState(first?.name ?? '');
-  const selected = otherSnippets.find((candidate) => candidate.name === selectedName) ?? first;
-  // On a phone, most of a line would be outside of the window.
+  const snippets = toSnippets({ address, deployment: id });
+  const [selectedName, setSelectedName] = useState(snippets[0]?.name);
+  const selected = snippets.find((candidate) => candidate.name === selectedName);
+  // Lines are wrapped on a phone, where most of a line would be outside of the window.
   const [isNarrow] = useState(() => matchMedia('(width < 40rem)').matches);
   const ownKey = loadKey()?.key;
-  const { keys, quota, isKnown } = useKeyQuota(ownKey);
+  const { keys, quota, isLoading } = useKeyQuota(ownKey);
   const [createdKey, setCreatedKey] = useState<CreatedKey>();
-  if (first === undefined || selected === undefined) return null;
+  if (selected === undefined) return null;
   const snippet = createdKey === undefined ? selected : withKey(selected, createdKey.key);
-  const options = [first, ...otherSnippets].map((snippet) => [snippet.name, snippet.name] as const);
+  const options = snippets.map((item) => [item.name, item.name] as const);
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': titleId, closedby: 'closerequest' }}>
       <h2 id={titleId}>{strings.title(name)}</h2>
@@ -46,7 +46,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
         <Fact name={strings.model} value={id} copy={strings.copyModel} />
         <Fact name={strings.key}>
           <span className="small">
-            {isKnown && (quota === null ? strings.keyHint : strings.keyBelow)} {ownKey !== undefined && strings.ownKey}
+            {!isLoading && (quota === null ? strings.keyHint : strings.createKeyHint)} {ownKey !== undefined && strings.ownKey}
           </span>
           {ownKey !== undefined && <CopyButton text={() => ownKey} label={strings.copyOwnKey} />}
         </Fact>
@@ -62,14 +62,14 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   );
 }
 
-/** Explains in which file to save a snippet and how to set its key. `createdKey` is null if the snippet contains the key. */
-function KeyHint({
-  file,
-  createdKey,
-}: {
+interface KeyHintProps {
   readonly file: string | undefined;
+  /** Null if the snippet contains the key. */
   readonly createdKey: CreatedKey | undefined | null;
-}) {
+}
+
+/** Explains in which file to save a snippet and how to set its key. */
+function KeyHint({ file, createdKey }: KeyHintProps) {
   const strings = useCodeStrings();
   const line = `export KEY=${createdKey?.key ?? '…'}`;
   return (
@@ -87,7 +87,7 @@ function useKeyQuota(ownKey: string | undefined) {
   const [keys] = useState(() => new UserKeys(service));
   const [load] = useState(() => async () => (ownKey === undefined ? keys.getQuota() : null));
   const { value: quota = null, isLoading } = useLoaded(load);
-  return { keys, quota, isKnown: !isLoading };
+  return { keys, quota, isLoading };
 }
 
 type FactProps = { readonly name: string } & (

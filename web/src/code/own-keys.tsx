@@ -35,7 +35,7 @@ export class UserKeys {
     this.#service = service;
   }
 
-  /** Null if the user cannot have keys. */
+  /** Returns null if the user cannot create keys. */
   async getQuota(): Promise<KeyQuota | null> {
     const info = await this.#service.json('v1/user/info');
     return isJsonObject(info) && isJsonObject(info.selfService) ? (info.selfService as unknown as KeyQuota) : null;
@@ -73,8 +73,8 @@ export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps
   const [load] = useState(() => () => keys.list());
   const { value: userKeys, error, reload } = useLoaded(load);
   const activeCount = userKeys?.filter(({ expiresAt }) => expiresAt > Date.now()).length ?? 0;
-  const onCreated = (fresh: CreatedKey): void => {
-    setCreatedKey(fresh);
+  const onCreated = (key: CreatedKey): void => {
+    setCreatedKey(key);
     reload();
   };
   const onDeleted = (id: string): void => {
@@ -85,7 +85,7 @@ export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps
     <section className="own-keys" aria-labelledby={title}>
       <h3 id={title}>{strings.yourKey}</h3>
       {createdKey === undefined && activeCount < quota.keys && <NewKey {...{ keys, quota }} onCreated={onCreated} />}
-      {createdKey === undefined && activeCount >= quota.keys && <p className="soft small">{strings.full(quota.keys)}</p>}
+      {createdKey === undefined && activeCount >= quota.keys && <p className="soft small">{strings.maxKeysReached(quota.keys)}</p>}
       {createdKey !== undefined && <CreatedKeyView createdKey={createdKey} />}
       <ErrorMessage error={error} />
       {userKeys !== undefined && userKeys.length > 0 && <KeyList {...{ keys, userKeys }} onDeleted={onDeleted} />}
@@ -128,7 +128,7 @@ function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
           ))}
         </select>
         <button type="submit" className="button primary" disabled={isCreating}>
-          {strings.makeKey}
+          {strings.createKey}
         </button>
       </form>
       <ErrorMessage error={error} />
@@ -141,7 +141,7 @@ function CreatedKeyView({ createdKey: { key } }: { readonly createdKey: CreatedK
   return (
     <>
       <SecretField secret={key} name={strings.newKey} copyLabel={strings.copyOwnKey} />
-      <p className="soft small">{strings.once}</p>
+      <p className="soft small">{strings.copyNow}</p>
     </>
   );
 }
@@ -165,8 +165,8 @@ function KeyList({ keys, userKeys, onDeleted }: KeyListProps) {
     await keys.delete(id).then(
       () => announce(strings.keyDeleted),
       (error: unknown) => {
-        const caught = toErrorDetails(error);
-        if (caught.code !== 'key_not_found') setError(caught);
+        const details = toErrorDetails(error);
+        if (details.code !== 'key_not_found') setError(details);
       },
     );
     onDeleted(id);
@@ -182,7 +182,7 @@ function KeyList({ keys, userKeys, onDeleted }: KeyListProps) {
             <span className="soft small">
               {lastUsedAt === null ? strings.neverUsed : strings.lastUsed(dateTime.format(lastUsedAt))}
               {' · '}
-              {expiresAt > Date.now() ? strings.until(date.format(expiresAt)) : strings.expired(date.format(expiresAt))}
+              {expiresAt > Date.now() ? strings.validUntil(date.format(expiresAt)) : strings.expired(date.format(expiresAt))}
             </span>
             <button
               {...{ type: 'button', className: 'button slim', 'aria-label': strings.deleteKeyNamed(name || prefix) }}

@@ -19,8 +19,8 @@ export interface SnippetOptions {
 const question = 'Say hello.';
 
 /**
- * Returns the snippets for a deployment. Each reads the key from the environment variable `KEY`. docs/clients.md contains the
- * same and more.
+ * Returns the snippets for a deployment. Each reads the key from the environment variable `KEY`. docs/clients.md contains these
+ * and more.
  */
 export function toSnippets(options: SnippetOptions): readonly Snippet[] {
   return [

@@ -7,34 +7,34 @@ const form = new Map([
   ['b', false],
   ['c', false],
 ]);
-const layOut = (dependencies: Record<string, string[]>) => {
+const layOutGraph = (dependencies: Record<string, string[]>) => {
   const graph = buildGraph('root', form, (id) => dependencies[id] ?? []);
   return {
-    at: Object.fromEntries(graph.nodes.map(({ id, column }) => [id, column])),
+    columns: Object.fromEntries(graph.nodes.map(({ id, column }) => [id, column])),
     edges: graph.edges.map(([from, to]) => `${from.id}>${to.id}`),
     rows: graph.rows,
   };
 };
 
-it('places deployments after all that lead to them', () => {
-  expect(layOut({ root: ['a', 'b'], b: ['c'] })).toEqual({
-    at: { root: 0, a: 1, b: 1, c: 2 },
+it('places a deployment after the deployments that use it', () => {
+  expect(layOutGraph({ root: ['a', 'b'], b: ['c'] })).toEqual({
+    columns: { root: 0, a: 1, b: 1, c: 2 },
     edges: ['root>a', 'root>b', 'b>c'],
     rows: 2,
   });
 });
 
-it('places a deployment after another one that also leads to it', () => {
-  expect(layOut({ root: ['c', 'a', 'b'], a: ['b'], b: ['c'] })).toEqual({
-    at: { root: 0, a: 1, b: 2, c: 3 },
+it('places a deployment after the longest path to it', () => {
+  expect(layOutGraph({ root: ['c', 'a', 'b'], a: ['b'], b: ['c'] })).toEqual({
+    columns: { root: 0, a: 1, b: 2, c: 3 },
     edges: ['root>c', 'root>a', 'root>b', 'a>b', 'b>c'],
     rows: 1,
   });
 });
 
 it('ends cycles, omits deployments outside the form, and places unreachable ones next to the root', () => {
-  expect(layOut({ root: ['a', 'gone', 'a'], a: ['root', 'a'] })).toEqual({
-    at: { root: 0, a: 1, b: 1, c: 1 },
+  expect(layOutGraph({ root: ['a', 'gone', 'a'], a: ['root', 'a'] })).toEqual({
+    columns: { root: 0, a: 1, b: 1, c: 1 },
     edges: ['root>a', 'a>root', 'root>b', 'root>c'],
     rows: 3,
   });

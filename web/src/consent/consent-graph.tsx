@@ -126,7 +126,7 @@ interface Graph {
 }
 
 /**
- * Places each deployment after all deployments that lead to it, so that edges run in one direction, except within cycles.
+ * Places each deployment after all deployments that use it, so that edges run in one direction, except within cycles.
  * Deployments without a known dependency are placed next to the root.
  */
 export function buildGraph(root: string, form: ConsentForm, listDependencies: (id: string) => readonly string[]): Graph {

@@ -15,6 +15,7 @@ import './consent.css';
 
 interface ConsentPageProps {
   readonly deployment: string;
+  /** ID of the chat that needs the consent, if any. */
   readonly back?: string;
   readonly openMenu: () => void;
 }
@@ -45,7 +46,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
         )}
         <ErrorMessage error={error} />
         {status !== undefined && !needsDecision && (
-          <p>{status.isAccepted ? consentStrings.consentGiven(name) : consentStrings.consentNothingRequired(name)}</p>
+          <p>{status.isAccepted ? consentStrings.consentGiven(name) : consentStrings.consentNotRequired(name)}</p>
         )}
         {status?.isAccepted === true && (
           <div className="row consent-decision">

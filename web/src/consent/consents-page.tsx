@@ -24,7 +24,7 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
   const withdraw = (id: string): void => {
     withdrawConsent(service, id).then(
       () => {
-        announce(consentStrings.withdrawn(getName(id)));
+        announce(consentStrings.withdrawn(strings.quoted(getName(id))));
         void load();
       },
       (error: unknown) => setError(toErrorDetails(error)),
@@ -35,7 +35,7 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
       <div className="sheet" aria-busy={consents === undefined && error === undefined}>
         <h1>{consentStrings.acceptedTitle}</h1>
         <ErrorMessage error={error} />
-        {consents?.length === 0 && <p className="soft">{consentStrings.acceptedNone}</p>}
+        {consents?.length === 0 && <p className="soft">{consentStrings.noPermissions}</p>}
         <ul className="consents">
           {consents?.map((consent) => (
             <ConsentItem key={consent.deployment} {...{ consent, withdraw }} />

@@ -21,9 +21,9 @@ const tailChars = 80;
 const minOverlapChars = 8;
 /** Characters of scripts that separate words with spaces. */
 const spacedScripts = String.raw`[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\d]`;
-// Pattern bound: the user's own tab: the end of an answer.
+// Pattern bound: the end of an answer in the user's own tab.
 const endsWithWord = new RegExp(`${spacedScripts}[.,;:!?]?$`, 'u');
-// Pattern bound: the user's own tab: the start of an answer.
+// Pattern bound: the start of an answer in the user's own tab.
 const startsWithWord = new RegExp(`^${spacedScripts}`, 'u');
 
 /**

@@ -15,7 +15,7 @@ import { contrasts, type Display, densities, motions, readDisplay, saveDisplay, 
 import '../parts/question-dialog.css';
 import './display.css';
 
-/** Text size, spacing, contrast, motion, and notifications. Changes apply immediately. */
+/** Settings of the display, notifications, follow-up questions, and dictation. Changes apply immediately. */
 export function DisplayDialog({ close }: { readonly close: () => void }) {
   const common = useStrings();
   const strings = useDisplayStrings();
@@ -79,8 +79,8 @@ function FollowUpSection() {
   };
   return (
     <>
-      <OffOn name={strings.followUps} off={strings.followUpsOff} on={strings.followUpsOn} {...{ isOn, choose }} />
-      <p className="note">{strings.followUpsMean(getName(titleModel))}</p>
+      <OnOffChoice name={strings.followUps} off={strings.followUpsOff} on={strings.followUpsOn} {...{ isOn, choose }} />
+      <p className="note">{strings.followUpsHint(getName(titleModel))}</p>
     </>
   );
 }
@@ -97,15 +97,15 @@ function NotificationSection() {
   };
   return (
     <>
-      <OffOn name={strings.notices} off={strings.noticesOff} on={strings.noticesOn} {...{ isOn, choose }} />
+      <OnOffChoice name={strings.notifications} off={strings.notificationsOff} on={strings.notificationsOn} {...{ isOn, choose }} />
       <p className={isRejected ? 'error-text small' : 'note'} role="status">
-        {isRejected ? strings.noticesRefused : strings.noticesWhen}
+        {isRejected ? strings.notificationsBlocked : strings.notificationsHint}
       </p>
     </>
   );
 }
 
-interface OffOnProps {
+interface OnOffChoiceProps {
   readonly name: string;
   /** Labels of the options. */
   readonly off: string;
@@ -114,7 +114,7 @@ interface OffOnProps {
   readonly choose: (isEnabled: boolean) => void;
 }
 
-function OffOn({ name, off, on, isOn, choose }: OffOnProps) {
+function OnOffChoice({ name, off, on, isOn, choose }: OnOffChoiceProps) {
   const options = [['off', off] as const, ['on', on] as const];
   return <Segments {...{ name, options }} value={isOn ? 'on' : 'off'} onSelect={(value) => choose(value === 'on')} />;
 }
@@ -140,12 +140,12 @@ function DictationSection() {
         ]}
         onSelect={choose}
       />
-      <p className="note">{strings.dictationMeans[choice]}</p>
+      <p className="note">{strings.dictationHints[choice]}</p>
     </>
   );
 }
 
-/** Loaded in a separate chunk when the display settings open. */
+/** Texts of the display settings, in a separate chunk that only the dialog loads. */
 function useDisplayStrings(): DisplayStrings {
   return useLocalizedStrings({ en: displayEnglish, de: displayGerman, fr: displayFrench, es: displaySpanish });
 }

@@ -21,7 +21,7 @@ const maxAgeMs = 30_000;
 export function FollowUps({ reply: initialReply, conversationId, sendMessage }: FollowUpsProps) {
   const strings = useAnswerStrings();
   const { service, library, titleModel: model } = usePage();
-  // The first object is used, because a rating replaces the object of the same answer.
+  // Uses the first object, because a rating replaces the object of the same answer.
   const [reply] = useState(initialReply);
   const [questions, setQuestions] = useState<readonly string[]>([]);
   useEffect(() => {
@@ -32,7 +32,7 @@ export function FollowUps({ reply: initialReply, conversationId, sendMessage }: 
     const { signal } = controller;
     // Errors are ignored, because the user did not request the suggestions.
     suggestQuestions(question, reply, { service, model, signal }).then(
-      (suggested) => signal.aborted || setQuestions(suggested),
+      (suggestions) => signal.aborted || setQuestions(suggestions),
       () => undefined,
     );
     return () => controller.abort();
@@ -76,12 +76,12 @@ async function suggestQuestions(
   { service, model, signal }: SuggestionOptions,
 ): Promise<readonly string[]> {
   const content = `Question:\n${question.text.slice(0, maxChars)}\n\nAnswer:\n${reply.text.slice(-maxChars)}`;
-  return readQuestions(await completeText(service, { model, instructions, content, maxTokens: 300, signal }));
+  return parseQuestions(await completeText(service, { model, instructions, content, maxTokens: 300, signal }));
 }
 
 /** Returns the lines without list marks and quotation marks. */
-function readQuestions(text: string): readonly string[] {
-  // Pattern bound: the user's own tab: one line of a suggestion.
+function parseQuestions(text: string): readonly string[] {
+  // Pattern bound: one line of a suggestion in the user's own tab.
   const lines = text.split('\n').map((line) => line.replace(/^[\s\-*•"“”„«»]*(\d+[.)]\s*)?["“„«]?|["”“»\s]+$/g, ''));
   return [...new Set(lines)].filter((line) => line !== '' && line.length <= maxQuestionLength).slice(0, maxSuggestions);
 }

@@ -13,7 +13,7 @@ import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 
-/** Notes about the user that each chat sends, which the user edits and switches off. */
+/** Edits the notes about the user that every chat sends, and switches them on and off. */
 export function MemoryDialog({ close }: { readonly close: () => void }) {
   const common = useStrings();
   const strings = useLocalizedStrings({ en: memoryEnglish, de: memoryGerman, fr: memoryFrench, es: memorySpanish });
@@ -33,7 +33,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
       await saveMemory(service, memory);
       setSaved(memory);
       // The user may have changed it meanwhile.
-      setDraft((now) => (now === memory ? undefined : now));
+      setDraft((current) => (current === memory ? undefined : current));
     });
   };
   return (
@@ -60,7 +60,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
         <p role="status">{saved !== undefined && draft === undefined && strings.saved}</p>
         <div className="row end">
           <TextButton onClick={closeDialog}>{draft === undefined ? common.close : common.cancel}</TextButton>
-          <button {...{ type: 'submit', className: 'button primary', disabled: draft === undefined }}>{common.savePreset}</button>
+          <button {...{ type: 'submit', className: 'button primary', disabled: draft === undefined }}>{common.save}</button>
         </div>
       </form>
     </dialog>

@@ -3,7 +3,7 @@ import type { Reply } from '../conversation/conversation.ts';
 import { useGetName, usePage } from '../page/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 
-/** Shows a notification when an answer that the user did not stop ends while the window has no focus. A click opens the chat. */
+/** Shows a notification when an answer ends while the window has no focus, unless the user stopped it. A click opens the chat. */
 export function AnswerNotifications(): null {
   const strings = useStrings();
   const getName = useGetName();
@@ -11,7 +11,7 @@ export function AnswerNotifications(): null {
   const onReply = useEffectEvent((conversationId: string, reply: Reply) => {
     if (reply.state === 'stopped' || document.hasFocus() || !areNotificationsEnabled()) return;
     const name = getName(reply.deployment);
-    const title = reply.state === 'failed' ? strings.noticeFailed(name) : strings.noticeReady(name);
+    const title = reply.state === 'failed' ? strings.couldNotAnswer(name) : strings.hasAnswered(name);
     const body = library.find(conversationId)?.title;
     notify(title, { tag: conversationId, ...(body && { body }) }, () => go({ at: 'conversation', id: conversationId }));
   });
@@ -21,14 +21,14 @@ export function AnswerNotifications(): null {
 
 function notify(title: string, options: NotificationOptions, open: () => void): void {
   try {
-    const notice = new Notification(title, options);
-    notice.onclick = () => {
-      notice.close();
+    const notification = new Notification(title, options);
+    notification.onclick = () => {
+      notification.close();
       focus();
       open();
     };
   } catch {
-    // Browsers that allow notifications only from workers show none. See the setting.
+    // Browsers that allow notifications only from service workers show none.
   }
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts'
 import { readBrand } from '../page/brand.ts';
 import type { Deployment } from '../service/deployments.ts';
 
-/** Last known data of the signed-in user, for times without the service. */
+/** Last known data of the signed-in user. The page uses it while the service is unreachable. */
 export interface KnownUser {
   /** Name at the service, or ''. */
   readonly user: string;
@@ -18,7 +18,7 @@ export function saveKnownUser(knownUser: KnownUser): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify(knownUser));
   } catch {
-    // The data exceeds the storage quota. Without it, the page cannot open offline.
+    // The data exceeds the storage quota. The page then does not open offline.
     localStorage.removeItem(storageKey);
   }
 }
@@ -30,7 +30,7 @@ export function readKnownUser(): KnownUser | undefined {
   return isValid ? (stored as unknown as KnownUser) : undefined;
 }
 
-/** Other users of the same browser stay known. Without an argument, all are removed. */
+/** Deletes the stored data of a user, or of any user without an argument. */
 export function deleteKnownUser(user?: string): void {
   if (user === undefined || readKnownUser()?.user === user) localStorage.removeItem(storageKey);
 }

@@ -18,7 +18,7 @@ export function OfflineNote() {
   return (
     <div className="banner page-banner offline-note" role="status">
       <Icon name="offline" />
-      <p>{strings.away(!navigator.onLine)}</p>
+      <p>{strings.offlineWithDrafts(!navigator.onLine)}</p>
     </div>
   );
 }

@@ -35,30 +35,34 @@ function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly 
   const page = useReadOnlyPage(knownUser, close);
   const isUnreachable = useIsUnreachable(page.service.reachability);
   const [id, setId] = useState<string>();
-  const { summaries, open } = useOfflineChats(knownUser.user, id);
+  const { summaries, conversation } = useOfflineChats(knownUser.user, id);
   return (
     <PageContext value={page}>
       <main className={id === undefined ? 'offline-page' : 'offline-page showing-conversation'} aria-busy={summaries === undefined}>
-        <h1 className="visually-hidden">{open === undefined ? common.conversations : open.title || common.untitled}</h1>
+        <h1 className="visually-hidden">{conversation === undefined ? common.conversations : conversation.title || common.untitled}</h1>
         <nav className="offline-sidebar" aria-label={common.conversations}>
           <p className="wordmark">
             <Logo size={26} />
             {common.product}
           </p>
           <div className="offline-status" role="status">
-            <p>{isUnreachable ? strings.away(!navigator.onLine) : strings.back}</p>
+            <p>{isUnreachable ? strings.unreachable(!navigator.onLine) : strings.reachable}</p>
             <button type="button" className={isUnreachable ? 'button' : 'button primary'} onClick={close}>
               {isUnreachable ? common.close : common.signIn}
             </button>
           </div>
           {summaries !== undefined && <ConversationList {...{ summaries, id }} choose={setId} />}
         </nav>
-        <div className="content" aria-busy={id !== undefined && open === undefined}>
+        <div className="content" aria-busy={id !== undefined && conversation === undefined}>
           <button type="button" className="quiet-link narrow-only" onClick={() => setId(undefined)}>
             <Icon name="left" />
             {common.conversations}
           </button>
-          {id === undefined ? <p className="soft offline-hint">{strings.choose}</p> : open && <OfflineThread conversation={open} />}
+          {id === undefined ? (
+            <p className="soft offline-hint">{strings.choose}</p>
+          ) : (
+            conversation && <OfflineThread conversation={conversation} />
+          )}
         </div>
       </main>
     </PageContext>
@@ -113,7 +117,7 @@ function OfflineThread({ conversation }: { readonly conversation: Conversation }
   );
 }
 
-/** The page context for reading chats without a user. It cannot send or write anything. */
+/** Returns the page context for reading chats without a sign-in. It cannot send or write anything. */
 function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): Page {
   return useMemo(() => {
     const service = new Service({ getHeaders: async () => ({}), renew: async () => false });
@@ -141,20 +145,20 @@ function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): P
 interface OfflineChats {
   /** Readable chats, the latest first. Undefined until they are loaded. */
   readonly summaries: readonly ConversationSummary[] | undefined;
-  /** The open chat. Undefined while it loads, and if none is open. */
-  readonly open: Conversation | undefined;
+  /** The open chat. Undefined while it loads, and if no chat is open. */
+  readonly conversation: Conversation | undefined;
 }
 
-/** Chats of a user in this browser, and the open one. */
+/** Loads the chats of a user in this browser, and the open chat. */
 function useOfflineChats(user: string, id: string | undefined): OfflineChats {
   const [database, setDatabase] = useState<Database>();
   const [summaries, setSummaries] = useState<readonly ConversationSummary[]>();
-  const [open, setOpen] = useState<Conversation>();
+  const [conversation, setConversation] = useState<Conversation>();
   useEffect(() => {
     const load = async (): Promise<void> => {
-      const opened = await openDatabase(user);
-      const [all, storedIds] = await Promise.all([opened.listSummaries(), opened.listStoredIds()]);
-      setDatabase(opened);
+      const userDatabase = await openDatabase(user);
+      const [all, storedIds] = await Promise.all([userDatabase.listSummaries(), userDatabase.listStoredIds()]);
+      setDatabase(userDatabase);
       setSummaries(
         all.filter((summary) => storedIds.has(summary.id)).sort((left, right) => right.updatedAtMs - left.updatedAtMs),
       );
@@ -163,13 +167,13 @@ function useOfflineChats(user: string, id: string | undefined): OfflineChats {
   }, [user]);
   useEffect(() => {
     let isCanceled = false;
-    setOpen(undefined);
-    if (id !== undefined) void database?.readConversation(id).then((stored) => !isCanceled && setOpen(stored));
+    setConversation(undefined);
+    if (id !== undefined) void database?.readConversation(id).then((stored) => !isCanceled && setConversation(stored));
     return () => {
       isCanceled = true;
     };
   }, [database, id]);
-  return { summaries, open };
+  return { summaries, conversation };
 }
 
 /** Texts of the offline page, in a separate chunk that only this page loads. */

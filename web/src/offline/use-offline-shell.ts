@@ -4,7 +4,7 @@ import { readBrand } from '../page/brand.ts';
 import { deleteKnownUser } from './known-user.ts';
 import { shellCaches, storageLock } from './shell-caches.ts';
 
-/** Delay after the sign-in, after which the page has no more urgent work. */
+/** Delay after the sign-in, so that more urgent work comes first. */
 const installAfterMs = 3_000;
 
 /** Stores the page in the browser after the sign-in. Removes it for all users if the operator forbids storage. */
@@ -14,7 +14,7 @@ export function useOfflineShell(isSignedIn: boolean): void {
     if (!import.meta.env.PROD) return;
     // A browser that rejects the change still shows the page.
     if (readBrand().offline === false) return void removeShell().catch(() => undefined);
-    // Runs once per load. A second sign-in finds the page stored, and its policy cannot be created twice.
+    // Runs once per page load. A Trusted Types policy cannot be created twice.
     if (!isSignedIn || isRequested.current) return;
     const timer = setTimeout(() => {
       isRequested.current = true;
@@ -24,10 +24,10 @@ export function useOfflineShell(isSignedIn: boolean): void {
   }, [isSignedIn]);
 }
 
-const address = './service-worker.js';
+const workerUrl = './service-worker.js';
 
 interface ScriptPolicies {
-  createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(address: string): string };
+  createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(url: string): string };
 }
 
 /** Registers the service worker, so that the page opens without a network. */
@@ -35,9 +35,9 @@ async function installShell(): Promise<void> {
   const { serviceWorker: workers } = navigator;
   if (workers === undefined || isSavingData()) return;
   const { trustedTypes } = globalThis as { trustedTypes?: ScriptPolicies };
-  // Only this script can become a worker. See the policy of the page.
-  const policy = trustedTypes?.createPolicy('parley-worker', { createScriptURL: () => address });
-  await workers.register(policy?.createScriptURL(address) ?? address, { updateViaCache: 'none' });
+  // The content security policy of the page allows only this policy, which allows only this script.
+  const policy = trustedTypes?.createPolicy('parley-worker', { createScriptURL: () => workerUrl });
+  await workers.register(policy?.createScriptURL(workerUrl) ?? workerUrl, { updateViaCache: 'none' });
 }
 
 /** Removes the stored page and the data of its users. */

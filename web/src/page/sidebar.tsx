@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
-import { formatKeys } from '../palette/keys.ts';
+import { formatKeys } from '../palette/format-keys.ts';
 import { Icon, IconButton, type IconName } from '../parts/icon.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
 import { Logo } from '../parts/operator-brand.tsx';

@@ -199,7 +199,7 @@ function UnreachableNote({ onReadOffline }: { readonly onReadOffline: () => void
     <div className="sign-in-note" role="status">
       <p className="unreachable-note">
         <Icon name="offline" />
-        {strings.awaySigningIn(!navigator.onLine)}
+        {strings.offlineAtSignIn(!navigator.onLine)}
       </p>
       {readKnownUser() !== undefined && <TextButton onClick={onReadOffline}>{strings.readOffline}</TextButton>}
     </div>

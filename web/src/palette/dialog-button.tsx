@@ -11,7 +11,7 @@ interface DialogButtonProps {
   readonly title: string;
   /** Label of the button if it differs from the title. */
   readonly label?: string;
-  /** Whether the button shows only an icon, or is a line of a menu with a text next to the icon. */
+  /** An icon, or a line of a menu with a text next to the icon. */
   readonly form: 'icon' | 'line';
   readonly isMarked?: boolean;
   /** Whether wide windows show the label next to the icon, and narrow windows open the dialog only from the palette. */

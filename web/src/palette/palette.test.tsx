@@ -7,7 +7,7 @@ const titles = (query: string, ...all: readonly string[]): readonly string[] =>
     query,
   ).map(({ title }) => title);
 
-it('ranks prefixes before inner words, and inner words before single letters', () => {
+it('ranks the start of a title before the start of a later word, and both before the inside of a word', () => {
   const all = ['Big use of letters', 'My reusable lists', 'Usual limits', 'The use of it'];
   expect(titles('us', ...all)).toEqual(['Usual limits', 'The use of it', 'Big use of letters', 'My reusable lists']);
 });
@@ -16,7 +16,7 @@ it('ranks a complete word before a prefix', () => {
   expect(titles('share', 'Shared links', 'Share with a link')).toEqual(['Share with a link', 'Shared links']);
 });
 
-it('ignores omitted letters and accents', () => {
+it('finds titles despite omitted letters and accents', () => {
   expect(titles('nwct', 'New chat', 'Now')).toEqual(['New chat']);
   expect(titles('resume', 'Résumé of the year')).toEqual(['Résumé of the year']);
   expect(titles('gpt-4', 'GPT-4', 'Learning C++')).toEqual(['GPT-4']);

@@ -31,9 +31,9 @@ export function Palette({ close, searchChats }: PaletteProps) {
   const { dialog, closeDialog } = useModalDialog(close);
   const ids = useId();
   const [query, setQuery] = useState('');
-  const [at, setAt] = useState(0);
-  const [hasText, setHasText] = useState(false);
-  const all = [...useAllCommands(), ...useFileCommands(hasText)];
+  const [selectedIndex, setSelectedIndex] = useState(0);
+  const [hasSearched, setHasSearched] = useState(false);
+  const all = [...useAllCommands(), ...useFileCommands(hasSearched)];
   const text = query.trim();
   const matches = text === '' ? listDefaults(all) : findBest(all, text).slice(0, maxItems);
   const chatSearch: Command = {
@@ -42,8 +42,8 @@ export function Palette({ close, searchChats }: PaletteProps) {
   const options = text === '' ? matches : [...matches, chatSearch];
   const getOptionId = (index: number): string => `${ids}-${index}`;
   useEffect(() => {
-    document.getElementById(`${ids}-${at}`)?.scrollIntoView({ block: 'nearest' });
-  }, [ids, at]);
+    document.getElementById(`${ids}-${selectedIndex}`)?.scrollIntoView({ block: 'nearest' });
+  }, [ids, selectedIndex]);
   const pick = (command: Command | undefined): void => {
     if (command === undefined) return;
     closeDialog();
@@ -51,9 +51,9 @@ export function Palette({ close, searchChats }: PaletteProps) {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isComposing(event.nativeEvent)) return;
-    if (event.key === 'Enter') pick(options[at]);
-    else if (event.key === 'ArrowDown') setAt((at + 1) % Math.max(options.length, 1));
-    else if (event.key === 'ArrowUp') setAt((at + options.length - 1) % Math.max(options.length, 1));
+    if (event.key === 'Enter') pick(options[selectedIndex]);
+    else if (event.key === 'ArrowDown') setSelectedIndex((selectedIndex + 1) % Math.max(options.length, 1));
+    else if (event.key === 'ArrowUp') setSelectedIndex((selectedIndex + options.length - 1) % Math.max(options.length, 1));
     else return;
     event.preventDefault();
   };
@@ -64,24 +64,24 @@ export function Palette({ close, searchChats }: PaletteProps) {
         <input
           {...{ type: 'text', role: 'combobox', autoComplete: 'off', spellCheck: false, value: query, onKeyDown }}
           {...{ 'aria-label': strings.title, 'aria-autocomplete': 'list', 'aria-expanded': true, 'aria-controls': ids }}
-          aria-activedescendant={options.length > 0 ? getOptionId(at) : undefined}
+          aria-activedescendant={options.length > 0 ? getOptionId(selectedIndex) : undefined}
           placeholder={strings.placeholder}
           onChange={({ target }) => {
             setQuery(target.value);
-            setHasText(hasText || target.value.trim() !== '');
-            setAt(0);
+            setHasSearched(hasSearched || target.value.trim() !== '');
+            setSelectedIndex(0);
           }}
         />
       </div>
       <div className="palette-list" id={ids} role="listbox" aria-label={strings.title}>
         {options.map((command, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys arrive in the field, which keeps the focus
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the input keeps the focus and receives the keys
           <div
             key={command.id}
             role="option"
             id={getOptionId(index)}
             tabIndex={-1}
-            aria-selected={index === at}
+            aria-selected={index === selectedIndex}
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => pick(command)}
           >
@@ -98,7 +98,7 @@ export function Palette({ close, searchChats }: PaletteProps) {
   );
 }
 
-/** Sorts the most used kinds first. */
+/** Lists the entries for an empty query, with the most used kinds first. */
 function listDefaults(all: readonly Command[]): readonly Command[] {
   const byKind = (wantedKind: Command['kind']): readonly Command[] => all.filter(({ kind }) => kind === wantedKind);
   const topCommands = (['conversation', 'deployment'] as const).flatMap((kind) => byKind(kind).slice(0, maxPerKind));
@@ -118,26 +118,26 @@ interface QueryWord {
 /** Returns the matching items, the best first. Items with equal rank keep their order. */
 export function findBest<Item extends { readonly title: string }>(items: readonly Item[], query: string): readonly Item[] {
   const queryWords = toPlain(query).split(/\s+/).filter(Boolean).map(toQueryWord);
-  const fits = items.flatMap((item) => {
-    const fit = toFit(item.title, queryWords);
-    return fit === undefined ? [] : [{ item, fit }];
+  const matches = items.flatMap((item) => {
+    const score = rateTitle(item.title, queryWords);
+    return score === undefined ? [] : [{ item, score }];
   });
-  return fits.sort((left, right) => right.fit - left.fit).map(({ item }) => item);
+  return matches.sort((left, right) => right.score - left.score).map(({ item }) => item);
 }
 
 function toQueryWord(word: string): QueryWord {
   const escaped = [...word].map(escapePattern);
-  // Pattern bound: the user's own tab: one escaped word of a search field.
+  // Pattern bound: one escaped word of a search field in the user's own tab.
   const letters = word.length > 1 ? new RegExp(`(?<![\\p{L}\\p{N}])${escaped.join('.{0,7}?')}`, 'u') : undefined;
   return { word, letters };
 }
 
-/** Rates how well a text matches. Higher is better. Returns undefined if a word does not match. */
-function toFit(text: string, queryWords: readonly QueryWord[]): number | undefined {
-  const plain = toPlain(text);
-  const fits = queryWords.map((queryWord) => rateWord(plain, queryWord));
-  // Of two equal matches, the shorter one is more specific.
-  return fits.includes(0) ? undefined : fits.reduce((sum, fit) => sum + fit, 0) - Math.min(plain.length, 500) / 1000;
+/** Rates how well a title matches. Higher is better. Returns undefined if a word does not match. */
+function rateTitle(title: string, queryWords: readonly QueryWord[]): number | undefined {
+  const plain = toPlain(title);
+  const scores = queryWords.map((queryWord) => rateWord(plain, queryWord));
+  // The shorter one of two equal matches is more specific.
+  return scores.includes(0) ? undefined : scores.reduce((sum, score) => sum + score, 0) - Math.min(plain.length, 500) / 1000;
 }
 
 function rateWord(text: string, { word, letters }: QueryWord): number {
@@ -158,20 +158,20 @@ function toPlain(text: string): string {
 function useAllCommands(): readonly Command[] {
   const strings = useStrings();
   const { commands, library, deployments, canAudit } = usePage();
-  const follow = useNavigate();
+  const navigate = useNavigate();
   const collect = (): readonly Command[] => [
     ...commands.all(),
     ...listViews(strings, canAudit).map(([route, title, icon]) => ({
       ...{ id: `view ${route.at}`, kind: 'view' as const, title, icon },
-      run: () => follow(route),
+      run: () => navigate(route),
     })),
     ...library.getSummaries().map(({ id, title }) => ({
       ...{ id: `chat ${id}`, kind: 'conversation' as const, icon: 'speech' as const, title: title || strings.untitled },
-      run: () => follow({ at: 'conversation', id }),
+      run: () => navigate({ at: 'conversation', id }),
     })),
     ...deployments.map(({ id, name, isApplication }) => ({
       ...({ id: `deployment ${id}`, kind: 'deployment' as const, title: name, icon: isApplication ? 'build' : 'spark' } as const),
-      run: () => follow({ at: 'new', deployment: id }),
+      run: () => navigate({ at: 'new', deployment: id }),
     })),
   ];
   return useState(collect)[0];
@@ -180,7 +180,7 @@ function useAllCommands(): readonly Command[] {
 /** Lists the stored files of the user once, as soon as they are needed. */
 function useFileCommands(areNeeded: boolean): readonly Command[] {
   const { service, storesFiles } = usePage();
-  const follow = useNavigate();
+  const navigate = useNavigate();
   const load = useCallback(
     async (signal: AbortSignal) => (areNeeded && storesFiles ? new StoredFiles(service).listAll(signal) : []),
     [areNeeded, storesFiles, service],
@@ -188,7 +188,7 @@ function useFileCommands(areNeeded: boolean): readonly Command[] {
   const { value: items = [] } = useLoaded(load);
   return items.map((item) => ({
     ...({ id: item.reference, kind: 'file', icon: 'file', title: getReadablePath(item) } as const),
-    run: () => follow({ at: 'files', folder: listFolders(item).join('/'), file: item.name }),
+    run: () => navigate({ at: 'files', folder: listFolders(item).join('/'), file: item.name }),
   }));
 }
 

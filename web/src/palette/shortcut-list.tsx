@@ -3,7 +3,7 @@ import type { PaletteStrings } from '../locales/en/palette.ts';
 import { TextButton } from '../parts/icon.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useStrings } from '../strings/strings.tsx';
-import { formatKeys } from './keys.ts';
+import { formatKeys } from './format-keys.ts';
 import { usePaletteStrings } from './palette-strings.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
@@ -18,8 +18,8 @@ const groups: readonly (readonly [PlainStringKey, readonly Shortcut[]])[] = [
     'everywhere',
     [
       ['find', 'Mod K'],
-      ['begin', 'Mod Shift O'],
-      ['list', '?', 'Mod /'],
+      ['newChat', 'Mod Shift O'],
+      ['showShortcuts', '?', 'Mod /'],
       ['closeDialog', 'Esc'],
     ],
   ],
@@ -27,17 +27,17 @@ const groups: readonly (readonly [PlainStringKey, readonly Shortcut[]])[] = [
     'inMessage',
     [
       ['send', 'Enter'],
-      ['line', 'Shift Enter'],
+      ['newLine', 'Shift Enter'],
       ['editLast', '↑'],
       ['prompts', '/'],
-      ['others', '@'],
+      ['otherModels', '@'],
     ],
   ],
   [
     'inLists',
     [
-      ['neighbours', '↑', '↓'],
-      ['ends', 'Home', 'End'],
+      ['previousOrNext', '↑', '↓'],
+      ['firstOrLast', 'Home', 'End'],
       ['open', 'Enter'],
     ],
   ],

@@ -18,16 +18,16 @@ interface ShortcutsProps {
 /** Handles the shortcuts of the complete page. */
 export function Shortcuts({ openCount, searchChats }: ShortcutsProps) {
   const strings = useStrings();
-  const follow = useNavigate();
+  const navigate = useNavigate();
   const [visible, setVisible] = useState<'palette' | 'list'>();
   const [seenCount, setSeenCount] = useState(openCount);
   if (seenCount !== openCount) {
     setSeenCount(openCount);
     setVisible('palette');
   }
-  const close = (dialog: typeof visible): void => setVisible((now) => (now === dialog ? undefined : now));
+  const close = (dialog: typeof visible): void => setVisible((current) => (current === dialog ? undefined : current));
   const startConversation = (): void => {
-    follow({ at: 'new' });
+    navigate({ at: 'new' });
     focusMessage();
   };
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {

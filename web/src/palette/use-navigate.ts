@@ -1,7 +1,7 @@
 import { usePage } from '../page/page.tsx';
 import { formatRoute, type Route } from '../page/route.ts';
 
-/** Navigates like a link, so that guards for unsaved changes can ask. */
+/** Navigates like a link, so that guards for unsaved changes can ask the user. */
 export function useNavigate(): (route: Route) => void {
   const { go } = usePage();
   return (route) => {

@@ -37,7 +37,7 @@ interface ProjectsDialogProps {
   readonly onClose: () => void;
 }
 
-/** Projects of a chat, which are its tags: existing ones with checkboxes, and a new one. */
+/** Selects the projects of a chat, which are its tags, and adds new ones. */
 export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps) {
   const strings = useProjectsStrings();
   const { newProject, projectSettings } = useStrings();
@@ -131,11 +131,11 @@ export function NewProjectDialog({ names, close }: { readonly names: readonly st
   const project = normalizeProjectName(text);
   /** Name of a project that another tab or device created meanwhile. */
   const [foundName, setFoundName] = useState<string>();
-  const isKnown = names.includes(project) || foundName === project;
+  const isExisting = names.includes(project) || foundName === project;
   const start = (event: FormEvent): void => {
     event.preventDefault();
     void run(async () => {
-      if (!isKnown && storesFiles) {
+      if (!isExisting && storesFiles) {
         if ((await listDocuments(service, 'projects')).includes(project)) return setFoundName(project);
         await saveProject(service, project, { instructions, files: [] });
       }
@@ -152,8 +152,8 @@ export function NewProjectDialog({ names, close }: { readonly names: readonly st
         <p className="soft small">
           {strings.newProjectHint} {!storesFiles && strings.createdWithChat}
         </p>
-        <NameField value={text} onChange={setText} note={isKnown && strings.projectExists(project)} />
-        {storesFiles && !isKnown && <InstructionsField value={instructions} onChange={setInstructions} />}
+        <NameField value={text} onChange={setText} note={isExisting && strings.projectExists(project)} />
+        {storesFiles && !isExisting && <InstructionsField value={instructions} onChange={setInstructions} />}
         <ErrorMessage error={error} />
         <div className="row end">
           <TextButton onClick={closeDialog}>{cancel}</TextButton>
@@ -295,20 +295,20 @@ function ProjectForm({ name, project, closeDialog, onRename }: ProjectFormProps)
         <button
           {...{ type: 'submit', className: 'button primary', disabled: isBlocked || isRunning || isTaken || newName === '' }}
         >
-          {common.savePreset}
+          {common.save}
         </button>
       </div>
     </form>
   );
 }
 
-/** Replaces a tag of all chats, including those that are not listed here. Throws if a chat cannot be changed. */
+/** Replaces a tag of all chats, including those that the page has not loaded. Throws if a chat cannot be changed. */
 async function replaceTag(library: Library, tag: string, newTags: readonly string[]): Promise<void> {
   await library.listAllIds();
   for (const { id, tags = [] } of library.getSummaries()) {
     if (!tags.includes(tag)) continue;
     const isDone = await library.updateListAttributes(id, {
-      tags: [...new Set(tags.flatMap((each) => (each === tag ? newTags : each)))],
+      tags: [...new Set(tags.flatMap((current) => (current === tag ? newTags : current)))],
     });
     if (!isDone) throw new Error('The chat cannot be loaded');
   }

@@ -13,14 +13,14 @@ interface PromptChoiceProps {
   readonly query: string;
   readonly keys: RefObject<ChoiceKeys | null>;
   /** Replaces the text of the message. */
-  readonly use: (text: string) => void;
+  readonly setText: (text: string) => void;
   readonly close: () => void;
 }
 
 const maxItems = 8;
 
 /** Prompts that match the text after a slash, and a link to all of them. */
-export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
+export function PromptChoice({ query, keys, setText, close }: PromptChoiceProps) {
   const promptsStrings = usePromptsStrings();
   const { service } = usePage();
   const { names, shared, load } = usePrompts();
@@ -39,7 +39,7 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
   const pick = (index: number): void => {
     const match = matches[index];
     if (match === undefined) setIsManaging(true);
-    else void match.getPrompt().then(({ content }) => use(content), close);
+    else void match.getPrompt().then(({ content }) => setText(content), close);
   };
   return (
     <>
@@ -57,7 +57,7 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
           onChange={load}
           close={() => {
             setIsManaging(false);
-            if (query === '') use('');
+            if (query === '') setText('');
             else focusMessage();
           }}
         />
@@ -66,7 +66,7 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
   );
 }
 
-/** Names of the user's own prompts, and the prompts that the service offers. `load` reads the names again. */
+/** Loads the names of the user's own prompts, and the prompts that the service offers. `load` reads the names again. */
 function usePrompts() {
   const { service } = usePage();
   const [names, setNames] = useState<readonly string[]>([]);

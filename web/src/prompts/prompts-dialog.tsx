@@ -41,7 +41,6 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
   const edit = (name: string): void => attempt(readPrompt(service, 'said', name).then(setDraft));
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog prompts-dialog', 'aria-labelledby': id, closedby: 'any' }}>
-      {/* The message input is a form, and nested forms are not allowed. */}
       <h2 id={id}>{promptsStrings.prompts}</h2>
       <p className="soft small">{promptsStrings.promptsHint}</p>
       <ul>
@@ -52,12 +51,12 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
             </button>
             <IconButton
               icon="save"
-              label={promptsStrings.saveOne(name)}
+              label={promptsStrings.exportOne(name)}
               onClick={() => attempt(exportPrompts(service, [name], name))}
             />
             <IconButton
               icon="trash"
-              label={strings.deleteConversation(name)}
+              label={strings.deleteNamed(name)}
               onClick={() => attempt(deleteDocument(service, 'said', name))}
             />
           </li>
@@ -83,7 +82,7 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
           <label htmlFor={nameId}>{promptsStrings.promptName}</label>
           <input
             {...{ id: nameId, type: 'text', value: draft.name, maxLength: maxNameLength, required: true }}
-            // Without own prompts, the dialog would focus the import.
+            // If the user has no prompts, the dialog would focus the import button.
             ref={(field) => void field?.toggleAttribute('autofocus', names.length === 0)}
             onChange={({ target }) => setDraft({ ...draft, name: target.value })}
           />
@@ -98,7 +97,7 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
         <div className="row end">
           <TextButton onClick={closeDialog}>{strings.close}</TextButton>
           <button type="submit" className="button primary">
-            {strings.savePreset}
+            {strings.save}
           </button>
         </div>
       </form>
@@ -133,7 +132,7 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
         />
         {names.length > 0 && (
           <TextButton className="button slim" onClick={() => attempt(exportPrompts(service, names, strings.prompts))}>
-            {strings.saveAll}
+            {strings.exportAll}
           </TextButton>
         )}
       </div>
@@ -154,15 +153,15 @@ async function exportPrompts(service: Service, names: readonly string[], title: 
 /** Adds the prompts that are missing, under unused names. Returns their number. Throws `ServiceError`. */
 async function addPrompts(service: Service, imported: readonly PromptFileEntry[], names: readonly string[]): Promise<number> {
   const usedNames = new Set(names);
-  let added = 0;
+  let addedCount = 0;
   for (const { name, content } of imported) {
     if (usedNames.has(name) && (await readPrompt(service, 'said', name)).content === content) continue;
     const newName = findUnusedName(name, usedNames);
     await savePrompt(service, 'said', { name: newName, content });
     usedNames.add(newName);
-    added += 1;
+    addedCount += 1;
   }
-  return added;
+  return addedCount;
 }
 
 /** A prompt in a file. */
@@ -182,9 +181,9 @@ export function toPromptFile(prompts: readonly PromptFileEntry[]): Blob {
 }
 
 /**
- * Reads the prompts of a file: from this page, from DIAL's chat (`prompts` with `name` and `content`), from Open WebUI (a list
- * with `command`, `title` or `name`, and `content`), or from LibreChat's API (groups with a `productionPrompt`). Returns
- * undefined if it contains none.
+ * Reads the prompts of a file. It can be from this page, from DIAL's chat (`prompts` with `name` and `content`), from Open WebUI
+ * (a list with `command`, `title` or `name`, and `content`), or from LibreChat's API (groups with a `productionPrompt`). Returns
+ * undefined if the file contains no prompts.
  */
 export function readPromptFile(text: string): readonly PromptFileEntry[] | undefined {
   const value = tryParseJson(text);
@@ -195,12 +194,12 @@ export function readPromptFile(text: string): readonly PromptFileEntry[] | undef
 
 function toPromptFileEntry(item: JsonObject): readonly PromptFileEntry[] {
   const { productionPrompt: production } = item;
-  const content = [item.content, isJsonObject(production) ? production.prompt : undefined].find(isText);
-  const name = [item.name, item.title, item.command].find(isText)?.replace(/^\//, '').trim().slice(0, maxNameLength);
+  const content = [item.content, isJsonObject(production) ? production.prompt : undefined].find(isNonBlank);
+  const name = [item.name, item.title, item.command].find(isNonBlank)?.replace(/^\//, '').trim().slice(0, maxNameLength);
   return content === undefined || name === undefined || name === '' ? [] : [{ name, content }];
 }
 
-function isText(value: unknown): value is string {
+function isNonBlank(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 

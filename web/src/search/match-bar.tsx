@@ -22,7 +22,7 @@ interface MatchBarProps {
 export function MatchBar({ conversation, query }: MatchBarProps) {
   const strings = useSearchStrings();
   const { go } = usePage();
-  const { count, index, goTo, showVersion } = useMarks(conversation, query);
+  const { count, index, goTo, showVersion } = useMatches(conversation, query);
   const renderStepButton = (direction: 'up' | 'down', name: string, offset: number) => (
     <IconButton
       icon="down"
@@ -53,16 +53,16 @@ function useSearchStrings(): SearchStrings {
 }
 
 /** Highlight names in the style sheet. */
-const [everywhere, here] = ['match', 'current-match'];
-/** Content near the view is drawn late and moves the content below it. */
+const [matchHighlight, currentHighlight] = ['match', 'current-match'];
+/** Time until the content near the view is drawn. Content that is drawn late moves the content below it. */
 const settleMs = 2000;
 const updateAfterMs = 100;
 
-interface Marks {
+interface Matches {
   readonly count: number;
   /** Zero-based index of the match in view. */
   readonly index: number;
-  readonly goTo: (at: number) => void;
+  readonly goTo: (index: number) => void;
   /** Shows the version that matches, if no visible one does. */
   readonly showVersion: (() => void) | undefined;
 }
@@ -71,12 +71,12 @@ interface Marks {
  * Highlights the words in a chat and scrolls to the first match in the turn with most of the words. Until the search ends, shows the
  * version of this turn.
  */
-function useMarks(conversation: Conversation, query: string): Marks {
+function useMatches(conversation: Conversation, query: string): Matches {
   const { library } = usePage();
   const words = useMemo(() => splitWords(query), [query]);
   const ranges = useRef<readonly Range[]>([]);
   const [count, setCount] = useState(0);
-  const [at, setAt] = useState(0);
+  const [index, setIndex] = useState(0);
   const [attempt, setAttempt] = useState(0);
   const { id } = conversation;
   const latest = useRef(conversation);
@@ -85,7 +85,7 @@ function useMarks(conversation: Conversation, query: string): Marks {
   const scrollTo = (next: number): void => {
     const range = ranges.current[next];
     if (range === undefined) return;
-    highlight(here, [range]);
+    highlight(currentHighlight, [range]);
     range.startContainer.parentElement?.scrollIntoView({ block: 'center' });
   };
 
@@ -99,12 +99,12 @@ function useMarks(conversation: Conversation, query: string): Marks {
     const foundVersions = path.reduce(withVisibleTurn, latest.current).shown;
     if (isHidden) library.change(id, (now) => ({ ...now, shown: foundVersions }), 'unsaved');
     let isSettling = true;
-    const settled = (): void => {
+    const endSettling = (): void => {
       isSettling = false;
     };
     const update = (): void => {
       ranges.current = findRanges(root, pattern);
-      highlight(everywhere, ranges.current);
+      highlight(matchHighlight, ranges.current);
       setCount(ranges.current.length);
       if (!isSettling) return;
       const turnIndex = listVisibleTurns(latest.current).findIndex((turn) => turn.id === best.id);
@@ -113,22 +113,22 @@ function useMarks(conversation: Conversation, query: string): Marks {
         0,
         article === undefined ? 0 : ranges.current.findIndex((range) => article.contains(range.startContainer)),
       );
-      setAt(first);
+      setIndex(first);
       scrollTo(first);
     };
     const updateSoon = throttle(updateAfterMs, update);
-    const watch = new MutationObserver(updateSoon.call);
-    watch.observe(root, { childList: true, characterData: true, subtree: true });
-    const timer = setTimeout(settled, settleMs);
-    for (const event of readerEvents) addEventListener(event, settled, { passive: true });
+    const observer = new MutationObserver(updateSoon.call);
+    observer.observe(root, { childList: true, characterData: true, subtree: true });
+    const timer = setTimeout(endSettling, settleMs);
+    for (const event of scrollEvents) addEventListener(event, endSettling, { passive: true });
     update();
     return () => {
-      watch.disconnect();
+      observer.disconnect();
       updateSoon.cancel();
       clearTimeout(timer);
-      for (const event of readerEvents) removeEventListener(event, settled);
-      for (const name of [everywhere, here]) highlight(name, []);
-      // The search only looks at another version. The chosen one returns, unless the user continued or chose again.
+      for (const event of scrollEvents) removeEventListener(event, endSettling);
+      for (const name of [matchHighlight, currentHighlight]) highlight(name, []);
+      // The search shows another version temporarily. The chosen version returns, unless the user continued or chose again.
       const restore = (now: Conversation) => (now.shown === foundVersions ? { ...now, shown: chosenVersions } : now);
       if (isHidden) library.change(id, restore);
       latest.current = restore(latest.current);
@@ -136,38 +136,38 @@ function useMarks(conversation: Conversation, query: string): Marks {
   }, [id, words, attempt]);
 
   const goTo = (next: number): void => {
-    setAt(next);
+    setIndex(next);
     scrollTo(next);
   };
   const best = useMemo(() => (count === 0 ? findBestTurn(conversation, words) : undefined), [conversation, words, count]);
   const isHidden = best !== undefined && !listVisibleTurns(conversation).includes(best);
-  return { count, index: at, goTo, showVersion: isHidden ? () => setAttempt(attempt + 1) : undefined };
+  return { count, index, goTo, showVersion: isHidden ? () => setAttempt(attempt + 1) : undefined };
 }
 
 /** After one of these events, the user controls the scroll position. */
-const readerEvents = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
+const scrollEvents = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
-/** Browsers without the highlight API mark nothing, but still scroll to the match. */
+/** Highlights ranges. Browsers without the highlight API only scroll to the match. */
 function highlight(name: string, ranges: readonly Range[]): void {
   if (!('highlights' in CSS)) return;
   if (ranges.length === 0) CSS.highlights.delete(name);
   else CSS.highlights.set(name, new Highlight(...ranges));
 }
 
-function throttle(ms: number, act: () => void): { readonly call: () => void; readonly cancel: () => void } {
+function throttle(ms: number, callback: () => void): { readonly call: () => void; readonly cancel: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
     call() {
       timer ??= setTimeout(() => {
         timer = undefined;
-        act();
+        callback();
       }, ms);
     },
     cancel: () => clearTimeout(timer),
   };
 }
 
-/** Returns the first turn with the highest number of different words, preferably a visible one. Undefined if no turn matches. */
+/** Returns the turn that contains the most of the words, preferably a visible turn. Returns undefined if no turn matches. */
 function findBestTurn(conversation: Conversation, words: readonly string[]): Turn | undefined {
   const visibleTurns = listVisibleTurns(conversation);
   const ids = new Set(visibleTurns.map(({ id }) => id));

@@ -56,10 +56,10 @@ export class ChatShares {
   }
 
   /**
-   * Fails with 412 if the chat has another ETag. `deploymentNames` are for readers without access to a deployment. The service
-   * returns the token of the link only once.
+   * Creates a link. Fails with 412 if the chat has another ETag. `deploymentNames` are for readers without access to a deployment.
+   * The service returns the token of the link only once.
    */
-  async share(
+  async create(
     chat: string,
     etag: string,
     body: { readonly expiresInDays: number; readonly deploymentNames: Readonly<Record<string, string>> },

@@ -5,7 +5,7 @@ import { useStrings } from '../strings/strings.tsx';
 
 const ShareDialog = lazyView(() => import('./share-dialog.tsx').then(({ ShareDialog: view }) => view));
 
-/** Opens the share dialog of a chat. Without a chat, opens the list of shared links. Not rendered if sharing is disabled. */
+/** Opens the share dialog of a chat, or the list of shared links if there is no chat. Not rendered if sharing is disabled. */
 export function ShareButton({ conversation }: { readonly conversation?: string }) {
   const strings = useStrings();
   const { sharesChats } = usePage();

@@ -31,15 +31,15 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
   const [shares] = useState(() => new ChatShares(service));
   const [load] = useState(() => () => shares.list());
   const { value: links, error, reload } = useLoaded(load);
-  const [created, setCreated] = useState({ id: '', link: '' });
+  const [createdLink, setCreatedLink] = useState({ id: '', link: '' });
   const update = (id: string, link: string): void => {
-    if (link !== '' || id === created.id) setCreated({ id, link });
+    if (link !== '' || id === createdLink.id) setCreatedLink({ id, link });
     reload();
   };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog share-dialog', 'aria-labelledby': title, closedby: 'any' }}>
-      <h2 id={title}>{conversation === undefined ? strings.yours : strings.title}</h2>
-      {conversation !== undefined && <NewLink {...{ shares, conversation }} link={created.link} onCreated={update} />}
+      <h2 id={title}>{conversation === undefined ? strings.yourLinks : strings.title}</h2>
+      {conversation !== undefined && <NewLink {...{ shares, conversation }} link={createdLink.link} onCreated={update} />}
       <ErrorMessage error={error} />
       {links !== undefined && (
         <ShareList
@@ -92,11 +92,11 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
   const create = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (preview === undefined) return;
-    const used = new Set(Object.values(chat?.turns ?? {}).map((turn) => 'deployment' in turn && turn.deployment));
-    const names = deployments.filter(({ id }) => used.has(id)).map(({ id, name }) => [id, name]);
+    const usedIds = new Set(Object.values(chat?.turns ?? {}).map((turn) => 'deployment' in turn && turn.deployment));
+    const names = deployments.filter(({ id }) => usedIds.has(id)).map(({ id, name }) => [id, name]);
     const deploymentNames = Object.fromEntries(names.slice(0, maxNames));
     await run(async () => {
-      const { id, token } = await shares.share(conversation, preview.etag, { expiresInDays: days, deploymentNames });
+      const { id, token } = await shares.create(conversation, preview.etag, { expiresInDays: days, deploymentNames });
       onCreated(id, `${location.origin}${location.pathname}${formatRoute({ at: 'shared', token })}`);
     });
   };
@@ -156,7 +156,7 @@ function CreatedLink({ link }: { readonly link: string }) {
         <input {...{ ref: input, readOnly: true, value: link, 'aria-label': strings.link }} />
         <CopyButton text={() => link} label={strings.copyLink} />
       </div>
-      <p className="soft small">{strings.once}</p>
+      <p className="soft small">{strings.copyNow}</p>
     </>
   );
 }
@@ -176,35 +176,35 @@ function ShareList({ shares, links, isOnlyContent, onRemoved, closeDialog }: Sha
   const { locale, strings: common } = useLanguage();
   const titles = new Map(useSummaries().map(({ id, title }) => [id, title]));
   const { askConfirmation, dialog } = useConfirmation();
-  const [removed, setRemoved] = useState('');
+  const [removedTitle, setRemovedTitle] = useState('');
   const [error, setError] = useState<ErrorDetails>();
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-  const time = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
-  const named = links.map((link) => ({ ...link, title: titles.get(link.chat) || link.title || common.untitled }));
+  const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const titledLinks = links.map((link) => ({ ...link, title: titles.get(link.chat) || link.title || common.untitled }));
   const revoke = async (id: string, title: string): Promise<void> => {
     if (!(await askConfirmation(strings.revokeQuestion(title), strings.revoke))) return;
     setError(undefined);
     try {
       await shares.revoke(id);
-      setRemoved(title);
+      setRemovedTitle(title);
     } catch (error) {
       const details = toErrorDetails(error);
       if (details.code !== 'share_not_found') setError(details);
     }
     onRemoved(id);
   };
-  if (links.length === 0 && removed === '') return isOnlyContent ? <p className="soft">{strings.noLinks}</p> : null;
+  if (links.length === 0 && removedTitle === '') return isOnlyContent ? <p className="soft">{strings.noLinks}</p> : null;
   return (
     <section>
-      {!isOnlyContent && <h3>{strings.yours}</h3>}
-      <p role="status">{removed !== '' && strings.revoked(removed)}</p>
+      {!isOnlyContent && <h3>{strings.yourLinks}</h3>}
+      <p role="status">{removedTitle !== '' && strings.revoked(removedTitle)}</p>
       <ul className="share-list">
-        {named.map(({ id, chat, title, createdAtMs, expiresAtMs }) => (
+        {titledLinks.map(({ id, chat, title, createdAtMs, expiresAtMs }) => (
           <li key={id}>
             <a href={formatRoute({ at: 'conversation', id: chat })} onClick={closeDialog}>
               {title}
             </a>
-            <span className="soft small">{strings.linkState(time.format(createdAtMs), date.format(expiresAtMs))}</span>
+            <span className="soft small">{strings.linkState(dateTime.format(createdAtMs), date.format(expiresAtMs))}</span>
             <button
               {...{ type: 'button', className: 'button slim', 'aria-label': strings.revokeNamed(title) }}
               onClick={() => void revoke(id, title)}

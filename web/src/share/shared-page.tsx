@@ -98,11 +98,11 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
     return () => mounted.abort();
   }, []);
   // The reader may lack access to the deployment of the shared chat.
-  const next = deployments.find(({ id }) => id === shared.deployment) ?? pickDefaultDeployment(deployments);
+  const copyDeployment = deployments.find(({ id }) => id === shared.deployment) ?? pickDefaultDeployment(deployments);
   const createCopy = async (): Promise<void> => {
     const { signal } = controller.current;
-    const { conversation, missingFiles } = await toCopy(service, shared, signal);
-    library.put({ ...conversation, ...(next !== undefined && { deployment: next.id }) }, 'now');
+    const { conversation, missingFiles } = await copyChat(service, shared, signal);
+    library.put({ ...conversation, ...(copyDeployment !== undefined && { deployment: copyDeployment.id }) }, 'now');
     if (missingFiles > 0) announce(strings.filesUnavailable);
     go({ at: 'conversation', id: conversation.id });
   };
@@ -111,8 +111,10 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
       <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void run(createCopy)}>
         {isCopying ? strings.copying : strings.continueInCopy}
       </button>
-      {next !== undefined && next.id !== shared.deployment && (
-        <p className="small">{strings.copyContinuesWith(getName(shared.deployment, findStoredName(shared)), next.name)}</p>
+      {copyDeployment !== undefined && copyDeployment.id !== shared.deployment && (
+        <p className="small">
+          {strings.copyContinuesWith(getName(shared.deployment, findStoredName(shared)), copyDeployment.name)}
+        </p>
       )}
       <p className="soft small">{strings.copyIsPrivate(toPersonName(shared.from))}</p>
       <ErrorMessage error={error} />
@@ -120,7 +122,7 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
   );
 }
 
-/** Returns the name of the deployment in the answers of the shared chat. */
+/** Returns the name of the deployment that the answers of the shared chat contain. */
 function findStoredName({ deployment, turns }: SharedChat): string | undefined {
   const reply = turns.findLast((turn) => turn.kind === 'reply' && turn.deployment === deployment);
   return reply?.kind === 'reply' ? reply.deploymentName : undefined;
@@ -134,11 +136,11 @@ interface ChatCopy {
 
 const sharedFilePattern = /^shared-chats\//;
 
-/** Builds a chat of the user from the shared one, including its files. Throws `ServiceError` if the files cannot be copied. */
-async function toCopy(service: Service, shared: SharedChat, signal: AbortSignal): Promise<ChatCopy> {
-  const files = new CopiedFiles(service, signal);
+/** Copies a shared chat and its files into a chat of the user. Throws `ServiceError` if the files cannot be copied. */
+async function copyChat(service: Service, shared: SharedChat, signal: AbortSignal): Promise<ChatCopy> {
+  const files = new FileCopier(service, signal);
   const turns: [string, Turn][] = [];
-  for (const turn of shared.turns) turns.push([turn.id, await files.toTurn(turn)]);
+  for (const turn of shared.turns) turns.push([turn.id, await files.copyTurn(turn)]);
   const now = Date.now();
   const times = { createdAtMs: now, updatedAtMs: now };
   const { title, deployment } = shared;
@@ -150,45 +152,45 @@ async function toCopy(service: Service, shared: SharedChat, signal: AbortSignal)
 }
 
 /** Copies each file once, even if it appears several times. */
-class CopiedFiles {
+class FileCopier {
   missingFiles = 0;
   readonly #service: Service;
   readonly #signal: AbortSignal;
-  readonly #copied = new Map<string, Attachment | undefined>();
+  readonly #copyByUrl = new Map<string, Attachment | undefined>();
 
   constructor(service: Service, signal: AbortSignal) {
     this.#service = service;
     this.#signal = signal;
   }
 
-  async toTurn(turn: Turn): Promise<Turn> {
-    if (turn.kind === 'question') return { ...turn, attachments: await this.#toOwn(turn.attachments) };
+  async copyTurn(turn: Turn): Promise<Turn> {
+    if (turn.kind === 'question') return { ...turn, attachments: await this.#copyAttachments(turn.attachments) };
     const { attachments = [] } = turn.custom;
-    return { ...turn, custom: attachments.length === 0 ? {} : { attachments: await this.#toOwn(attachments) } };
+    return { ...turn, custom: attachments.length === 0 ? {} : { attachments: await this.#copyAttachments(attachments) } };
   }
 
-  async #toOwn<Some extends DisplayedAttachment>(attachments: readonly Some[]): Promise<Some[]> {
+  async #copyAttachments<Some extends DisplayedAttachment>(attachments: readonly Some[]): Promise<Some[]> {
     const copies: Some[] = [];
     for (const { url, ...file } of attachments) {
       if (url === undefined || !sharedFilePattern.test(url)) copies.push({ ...file, ...(url !== undefined && { url }) } as Some);
-      else copies.push({ ...file, ...(await this.#copy(url, file)) } as Some);
+      else copies.push({ ...file, ...(await this.#copyFile(url, file)) } as Some);
     }
     return copies;
   }
 
-  async #copy(
+  async #copyFile(
     url: string,
     { title = '', type = '' }: { title?: string | undefined; type?: string | undefined },
   ): Promise<Partial<Attachment>> {
-    if (!this.#copied.has(url)) {
+    if (!this.#copyByUrl.has(url)) {
       const content = await this.#read(url);
       if (content === undefined) this.missingFiles += 1;
       const file = content && new File([content], title || 'file', { type });
       const progress = { signal: this.#signal, onProgress: () => undefined };
-      this.#copied.set(url, file && (await attachFile(this.#service, file, progress)));
+      this.#copyByUrl.set(url, file && (await attachFile(this.#service, file, progress)));
     }
-    const { data, url: stored } = this.#copied.get(url) ?? {};
-    return { ...(data !== undefined && { data }), ...(stored !== undefined && { url: stored }) };
+    const { data, url: ownUrl } = this.#copyByUrl.get(url) ?? {};
+    return { ...(data !== undefined && { data }), ...(ownUrl !== undefined && { url: ownUrl }) };
   }
 
   async #read(url: string): Promise<Blob | undefined> {

@@ -65,7 +65,7 @@ export function DictateButton({ text, setText }: DictateButtonProps) {
   );
 }
 
-/** Loaded in a separate chunk for users who dictate. */
+/** Texts of dictation, in a separate chunk that only users who dictate load. */
 function useDictationStrings(): DictationStrings {
   return useLocalizedStrings({ en: dictationEnglish, de: dictationGerman, fr: dictationFrench, es: dictationSpanish });
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { IconButton } from '../parts/icon.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 
-/** Reads a markdown text aloud, and stops it. Not rendered if the device has no local voice. */
+/** Starts and stops reading a markdown text aloud. Not rendered if the device has no local voice. */
 export function ReadAloudButton({ text }: { readonly text: string }) {
   const { strings, language } = useLanguage();
   const hasVoice = useSyncExternalStore(subscribeToVoices, () => findVoice(language) !== undefined);

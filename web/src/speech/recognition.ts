@@ -1,4 +1,4 @@
-/** The used part of the browser's speech recognition, which the DOM types do not fully cover. */
+/** The part of the Web Speech API that the page uses. The DOM types do not fully cover it. */
 interface Recognition extends EventTarget {
   lang: string;
   continuous: boolean;
@@ -14,12 +14,12 @@ interface RecognitionClass {
   available?(options: { readonly langs: readonly string[]; readonly processLocally: boolean }): Promise<string>;
 }
 
-/** Event `result` with all recognized speech, the best guess first. */
+/** The `result` event with all recognized pieces. The first guess of each piece is the best. */
 interface RecognitionResultEvent extends Event {
   readonly results: ArrayLike<ArrayLike<{ readonly transcript: string }>>;
 }
 
-/** Location of the speech recognition: this device, or the service of the browser's vendor. */
+/** Location of the speech recognition: this device (`machine`), or the service of the browser's vendor (`maker`). */
 export type RecognitionMode = 'machine' | 'maker';
 
 /** The user's choice. Dictation is off by default. */
@@ -58,8 +58,8 @@ export function onDictationChange(listener: () => void): () => void {
 }
 
 /**
- * Returns where a language is recognized, or undefined if it is not allowed or available. The browser is queried only if the user
- * enabled dictation, because browsers without a speech service may fail badly.
+ * Returns the mode in which the browser recognizes a language, or undefined if no allowed mode is available. Queries the browser
+ * only if the user enabled dictation, because browsers without a speech service may fail badly.
  */
 export async function findRecognitionMode(language: string): Promise<RecognitionMode | undefined> {
   const recognitionClass = findRecognitionClass();

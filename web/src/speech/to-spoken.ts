@@ -16,21 +16,21 @@ function toLines(block: Token): readonly string[] {
     case 'heading':
     case 'paragraph':
     case 'text':
-      return [inlineText(block)];
+      return [getInlineText(block)];
     case 'blockquote':
       return (block as Tokens.Blockquote).tokens.flatMap(toLines);
     case 'list':
       return (block as Tokens.List).items.flatMap(({ tokens }) => tokens.flatMap(toLines));
     case 'table': {
       const { header, rows } = block as Tokens.Table;
-      return [header, ...rows].map((cells) => cells.map(inlineText).join(', '));
+      return [header, ...rows].map((cells) => cells.map(getInlineText).join(', '));
     }
     default:
       return [];
   }
 }
 
-function inlineText(holder: { readonly tokens?: readonly Token[]; readonly text?: string }): string {
-  if (holder.tokens === undefined) return decodeCharacterReferences(holder.text ?? '').replace(citationMarks, '');
-  return holder.tokens.map((token) => (token.type === 'br' ? ' ' : inlineText(token as Tokens.Generic))).join('');
+function getInlineText({ tokens, text = '' }: { readonly tokens?: readonly Token[]; readonly text?: string }): string {
+  if (tokens === undefined) return decodeCharacterReferences(text).replace(citationMarks, '');
+  return tokens.map((token) => (token.type === 'br' ? ' ' : getInlineText(token as Tokens.Generic))).join('');
 }

@@ -3,7 +3,7 @@ import type { ErrorDetails } from '../service/service-error.ts';
 
 type StringByCode = Readonly<Record<string, keyof Strings>>;
 
-/** Texts for users by code of docs/errors.md. */
+/** Texts for users, by error code (docs/errors.md). */
 const commonErrors: StringByCode = {
   token_limit_exceeded: 'errorLimit',
   request_limit_exceeded: 'errorLimit',
@@ -46,14 +46,14 @@ const answerErrors: StringByCode = {
   broke_off: 'brokeOff',
 };
 
-/** Describes an error in plain words, or with the message of the service if the code is unknown. */
+/** Describes an error with a text for its code, or with the message of the service if the code is unknown. */
 export function describeError({ code, message }: Pick<ErrorDetails, 'code' | 'message'>, strings: Strings): string {
   return findString(code, strings, commonErrors) ?? (message || `${strings.errorTitle} (${code}).`);
 }
 
 /**
- * Describes why an answer failed: with the display message of the failed deployment, else in plain words by the code or, for
- * unknown codes of upstreams, by the status. The message of the service appears only in the details.
+ * Describes why an answer failed. The text is the display message of the failed deployment, else a text for the code, else a text
+ * for the status. The message of the service appears only in the details.
  */
 export function describeAnswerError(error: Pick<ErrorDetails, 'status' | 'code' | 'displayMessage'>, strings: Strings): string {
   const { status, code, displayMessage } = error;

@@ -6,7 +6,7 @@ import { spanish } from '../locales/es/page.ts';
 import { french } from '../locales/fr/page.ts';
 
 const translations = ['de', 'fr', 'es'] as const;
-/** Catalogs by path: of the page, and of its parts. */
+/** Catalogs of the page and its parts, by path. */
 const files = import.meta.glob<Record<string, unknown>>('../locales/**/*.ts', { eager: true });
 const listPaths = (language: string): readonly string[] => Object.keys(files).filter((path) => path.includes(`/${language}/`));
 const schemaPaths = Object.keys(files).filter((path) => path.endsWith('/schema.ts'));
@@ -19,7 +19,7 @@ function getCatalog(path: string): object {
   return catalog;
 }
 
-/** Arguments of the only text that translates its arguments. */
+/** Arguments of `limitName`, the only text that translates its arguments. */
 const customArguments: Readonly<Record<string, readonly unknown[]>> = { limitName: ['Token', 'day'] };
 
 /** Lists the texts of a catalog by key. Functions are called with recognizable values. */
@@ -96,19 +96,19 @@ it.each(listPaths('de'))('German texts use the informal address in %s', (path) =
 it('translates the schema to each language', () => {
   expect(schemaPaths.map((path) => path.replace(/.*\/(\w+)\/schema\.ts/, '$1')).sort()).toEqual([...translations].sort());
   const keys = schemaPaths.map((path) => Object.keys(getCatalog(path)).sort());
-  for (const each of keys) expect(each).toEqual(keys[0]);
+  for (const languageKeys of keys) expect(languageKeys).toEqual(keys[0]);
 });
 
 describe('plural forms', () => {
   it('are correct in English', () => {
-    const counted = [
+    const texts = [
       english.tokens('1'),
       english.moreRows('1'),
       formsEnglish.minLength(1),
       formsEnglish.maxLength(1),
       english.answerDone(1),
     ];
-    expect(counted.filter((text) => /\b(1|one) (more )?\w+s\b/.test(text))).toEqual([]);
+    expect(texts.filter((text) => /\b(1|one) (more )?\w+s\b/.test(text))).toEqual([]);
     expect([english.tokens('2'), formsEnglish.maxLength(2)]).toEqual(['2 tokens', 'At most 2 characters.']);
   });
 

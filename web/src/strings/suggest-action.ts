@@ -2,7 +2,7 @@ import type { Strings } from '../locales/en/page.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
 import { formatTimeUntil } from './format-time-until.ts';
 
-/** Texts, locale, the time of the error, and whether it is the error of an answer. */
+/** Texts and locale, the time of the error, and whether it is the error of an answer. */
 interface SuggestionContext {
   readonly strings: Strings;
   readonly locale: string;
@@ -15,14 +15,14 @@ export function suggestAction(error: ErrorDetails, context: SuggestionContext): 
   const { status, code } = error;
   const { strings } = context;
   const time = formatRetryTime(error, context);
-  if (code === 'consent_required') return strings.adviceConsent;
-  if (code === 'unknown_addon') return strings.adviceTools;
-  if (code === 'control_not_offered') return strings.adviceControl;
+  if (code === 'consent_required') return strings.suggestConsent;
+  if (code === 'unknown_addon') return strings.suggestTools;
+  if (code === 'control_not_offered') return strings.suggestControl;
   if (/^(token|request|cost)_limit_exceeded$/.test(code))
-    return time === undefined ? suggestRetry(context) : strings.adviceLimit(time);
-  if (time !== undefined) return strings.adviceWait(time);
-  if (code === 'route_not_found' || code === 'method_not_allowed') return strings.adviceOff;
-  if (code === 'context_length_exceeded') return strings.adviceTooLong;
+    return time === undefined ? suggestRetry(context) : strings.suggestLimit(time);
+  if (time !== undefined) return strings.suggestWait(time);
+  if (code === 'route_not_found' || code === 'method_not_allowed') return strings.suggestOff;
+  if (code === 'context_length_exceeded') return strings.suggestTooLong;
   // Suggestions for status 404 are about access to a deployment. They do not fit other missing objects.
   if (/_not_found$/.test(code) && !/^(?:deployment|model)_/.test(code)) return '';
   return suggestByStatus(status, context);
@@ -30,17 +30,17 @@ export function suggestAction(error: ErrorDetails, context: SuggestionContext): 
 
 function suggestByStatus(status: number, context: SuggestionContext): string {
   const { strings, isAnswer = false } = context;
-  if (status === 0) return strings.adviceConnection;
-  if (status === 401) return strings.adviceSignIn;
-  if (status === 403 || status === 404) return isAnswer ? strings.adviceAccess : strings.adviceAskAccess;
-  if (status === 412) return strings.adviceReload;
-  if (status === 413) return strings.adviceTooLarge;
-  if (status === 400 || status === 415) return isAnswer ? strings.adviceRequest : strings.adviceCheck;
+  if (status === 0) return strings.suggestConnection;
+  if (status === 401) return strings.suggestSignIn;
+  if (status === 403 || status === 404) return isAnswer ? strings.suggestAccess : strings.suggestAskAccess;
+  if (status === 412) return strings.suggestReload;
+  if (status === 413) return strings.suggestTooLarge;
+  if (status === 400 || status === 415) return isAnswer ? strings.suggestRequest : strings.suggestCheck;
   return suggestRetry(context);
 }
 
 function suggestRetry({ strings, isAnswer = false }: SuggestionContext): string {
-  return isAnswer ? strings.adviceRetry : strings.adviceRetryLater;
+  return isAnswer ? strings.suggestRetry : strings.suggestRetryLater;
 }
 
 /** Formats the retry time, such as “in 3 hours (18:05)”. Returns undefined if it is unknown or in the past. */

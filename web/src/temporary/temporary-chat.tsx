@@ -19,7 +19,7 @@ interface TemporaryChatProps {
   readonly openMenu: () => void;
 }
 
-/** A chat that is not stored. It exists in memory while it is shown. */
+/** A chat that is not stored. It exists in memory while the page shows it. */
 export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
   const strings = useTemporaryStrings();
   const { temporaryChat } = useStrings();
@@ -34,7 +34,7 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
     <p className="temporary-banner small">
       <Icon name="hourglass" />
       <span>
-        <strong>{temporaryChat}.</strong> {strings.strip}
+        <strong>{temporaryChat}.</strong> {strings.banner}
       </span>
     </p>
   );
@@ -55,7 +55,7 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
 /** Excludes the content of calls from the records of administrators. */
 const unrecorded = { 'x-parley-record-content': 'false' };
 
-/** The page context without storage. A started chat is shown here and has no address. */
+/** Returns the page context without storage. A started chat is shown here and has no address. */
 function useTemporaryPage(show: (id: string) => void): Page {
   const page = usePage();
   const { deployments } = page;

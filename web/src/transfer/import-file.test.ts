@@ -37,7 +37,7 @@ const node = (id: string, parent: string | null, role: string, fields: object = 
     ...{ id, parent, children: [] },
     message: {
       ...{ id, author: { role }, recipient: 'all', metadata: {}, create_time: 1_700_000_000.5 },
-      content: { content_type: 'text', parts: [`said by ${id}`] },
+      content: { content_type: 'text', parts: [`text of ${id}`] },
       ...fields,
     },
   },
@@ -60,7 +60,7 @@ describe('a Parley export', () => {
 
   it.each([
     ['an invalid ID', { ...own, id: '../x' }],
-    ['a turn under another ID', { ...own, turns: { x: own.turns.q } }],
+    ['a turn with another ID than its key', { ...own, turns: { x: own.turns.q } }],
     ['a turn without a text', { ...own, turns: { q: { ...own.turns.q, text: 5 } } }],
     ['an invalid attachment', { ...own, turns: { q: { ...own.turns.q, attachments: [null] } } }],
     ['invalid stages', { ...own, turns: { r: { ...own.turns.r, custom: { stages: ['x'] } } } }],
@@ -88,21 +88,21 @@ describe('a ChatGPT export', () => {
   it('becomes a tree of turns with the last viewed branch, and reports dropped content', async () => {
     const { conversations, report } = await readFile([{ ...conversation, mapping, current_node: 'q2' }]);
     const [read] = conversations;
-    if (read === undefined) throw new Error('nothing was read');
+    if (read === undefined) throw new Error('The import has no conversation');
     expect(read).toMatchObject({ id: 'c-1', title: 'Trip', deployment: 'for gpt-4o', updatedAtMs: 1_700_000_100_000 });
     expect(Object.values(read.turns).map(({ kind, parent, text }) => [kind, parent, text])).toEqual([
-      ['question', '', 'said by q'],
-      ['reply', 'q', 'said by a\n\nsaid by more'],
-      ['question', 'a', 'said by q2'],
-      ['question', 'a', 'said by q2b'],
+      ['question', '', 'text of q'],
+      ['reply', 'q', 'text of a\n\ntext of more'],
+      ['question', 'a', 'text of q2'],
+      ['question', 'a', 'text of q2b'],
     ]);
     expect(listVisibleTurns(read).at(-1)?.id).toBe('q2');
     expect(report).toMatchObject({ added: 1, dropped: { files: 1, steps: 2 } });
   });
 
   it('is rejected without messages or with only cyclic messages', async () => {
-    const circle = Object.fromEntries([node('a', 'b', 'user'), node('b', 'a', 'assistant')]);
-    const { report } = await readFile([{ ...conversation, mapping: circle }, conversation, 5, { ...conversation, mapping: {} }]);
+    const cycle = Object.fromEntries([node('a', 'b', 'user'), node('b', 'a', 'assistant')]);
+    const { report } = await readFile([{ ...conversation, mapping: cycle }, conversation, 5, { ...conversation, mapping: {} }]);
     expect(report).toMatchObject({ added: 0, rejected: 4 });
   });
 });
@@ -125,29 +125,29 @@ describe('a LibreChat export', () => {
       { type: 'text', text: { value: 'So.' } },
     ],
   });
-  const said = [
+  const expectedTurns = [
     ['question', '', 'Why?'],
     ['reply', 'q', 'So.'],
   ];
 
   it.each([
-    ['flat', { messages: [question, answer] }],
-    ['as a tree', { messages: [{ ...question, children: [{ ...answer, children: [] }] }] }],
-    ['as an older tree', { messagesTree: [{ ...question, children: [answer] }] }],
-  ])('is read %s', async (_name, fields) => {
+    ['a flat list', { messages: [question, answer] }],
+    ['a tree', { messages: [{ ...question, children: [{ ...answer, children: [] }] }] }],
+    ['an older tree', { messagesTree: [{ ...question, children: [answer] }] }],
+  ])('is read if it is %s', async (_name, fields) => {
     const { conversations, report } = await readFile({ conversationId: 'c-2', title: 'Talk', ...fields });
     const [read] = conversations;
-    expect(Object.values(read?.turns ?? {}).map(({ kind, parent, text }) => [kind, parent, text])).toEqual(said);
+    expect(Object.values(read?.turns ?? {}).map(({ kind, parent, text }) => [kind, parent, text])).toEqual(expectedTurns);
     expect(read).toMatchObject({ id: 'c-2', title: 'Talk', deployment: 'for gpt-4-turbo', createdAtMs: 1_714_581_311_530 });
     expect(report.dropped).toEqual({ files: 1, steps: 1 });
   });
 
-  it('is read at any depth up to the limit', async () => {
+  it('is read up to the maximum depth', async () => {
     const deep = (levels: number): object =>
       levels === 0 ? { ...answer, children: [] } : { ...question, messageId: `q${levels}`, children: [deep(levels - 1)] };
     expect((await readFile({ conversationId: 'c', messages: [deep(400)] })).report.added).toBe(1);
-    const far = `{"conversationId":"c","messages":${'[{"children":'.repeat(3000)}[]${'}]'.repeat(3000)}}`;
-    expect((await readFile(far)).report).toMatchObject({ added: 0, rejected: 1 });
+    const tooDeep = `{"conversationId":"c","messages":${'[{"children":'.repeat(3000)}[]${'}]'.repeat(3000)}}`;
+    expect((await readFile(tooDeep)).report).toMatchObject({ added: 0, rejected: 1 });
   });
 });
 

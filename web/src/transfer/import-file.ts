@@ -11,8 +11,8 @@ import {
 import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
 import { readParleyExport } from './read-parley-export.ts';
 
-/** Steps and thoughts, which old versions without output lists wrote into the text. */
-// Pattern bound: a message of the user's own export file, in the user's own browser.
+/** Steps and thoughts in the text of a message, from old versions of Open WebUI without output lists. */
+// Pattern bound: one message of an export file in the user's own tab.
 const foldedDetails = /<details type="[a-z_]+"[^>]*>[\s\S]*?<\/details>\s*/g;
 
 /** Result of an import. */
@@ -29,11 +29,12 @@ export interface ImportReport {
   readonly dropped: DroppedContent;
 }
 
-interface ImportParts {
+interface ImportOptions {
   readonly store: (conversation: Conversation) => Promise<'added' | 'merged' | 'same'>;
   /** Returns the deployment for an imported chat by the name of its model. */
   readonly getDeployment: (model: string) => string;
-  readonly onProgress: (share: number, report: ImportReport) => void;
+  /** Called with the imported fraction of the file. */
+  readonly onProgress: (fraction: number, report: ImportReport) => void;
   readonly signal: AbortSignal;
 }
 
@@ -41,10 +42,10 @@ interface ImportParts {
 const maxItemChars = 32 * 1024 ** 2;
 const maxFileBytes = 1024 ** 3;
 const maxConversations = 50_000;
-const bounds = { maxDepth: 2000, maxNodes: 2_000_000 };
+const parseLimits = { maxDepth: 2000, maxNodes: 2_000_000 };
 
 /** Imports every chat of a file, one after the other. Throws `UnreadableFile` if the format is unknown. */
-export async function importFile(file: Blob, parts: ImportParts): Promise<ImportReport> {
+export async function importFile(file: Blob, options: ImportOptions): Promise<ImportReport> {
   if (file.size > maxFileBytes) throw new UnreadableFile('large');
   const report: ImportReport = { added: 0, merged: 0, same: 0, rejected: 0, isTruncated: false, dropped: { files: 0, steps: 0 } };
   const splitter = new ItemSplitter(maxItemChars);
@@ -53,25 +54,25 @@ export async function importFile(file: Blob, parts: ImportParts): Promise<Import
   let readChars = 0;
   const importItems = async (items: readonly string[]): Promise<void> => {
     for (const item of items) {
-      if (count >= maxConversations || parts.signal.aborted) return;
+      if (count >= maxConversations || options.signal.aborted) return;
       count += 1;
-      await importItem(item, parts, report);
-      parts.onProgress(Math.min(readChars / file.size, 1), report);
+      await importItem(item, options, report);
+      options.onProgress(Math.min(readChars / file.size, 1), report);
     }
   };
-  for (let next = await reader.read(); !next.done && !parts.signal.aborted; next = await reader.read()) {
+  for (let next = await reader.read(); !next.done && !options.signal.aborted; next = await reader.read()) {
     readChars += next.value.length;
     await importItems(splitter.push(next.value));
     if (count >= maxConversations) report.isTruncated = true;
     if (report.isTruncated) break;
   }
-  if (!report.isTruncated && !parts.signal.aborted) await importItems(splitter.end());
+  if (!report.isTruncated && !options.signal.aborted) await importItems(splitter.end());
   await reader.cancel().catch(() => undefined);
   return report;
 }
 
-async function importItem(item: string, { store, getDeployment }: ImportParts, report: ImportReport): Promise<void> {
-  const imported = readItem(item);
+async function importItem(item: string, { store, getDeployment }: ImportOptions, report: ImportReport): Promise<void> {
+  const imported = parseItem(item);
   if (imported === undefined) {
     report.rejected += 1;
     return;
@@ -82,8 +83,8 @@ async function importItem(item: string, { store, getDeployment }: ImportParts, r
   report.dropped.steps += dropped.steps;
 }
 
-function readItem(item: string): ImportedConversation | undefined {
-  const value = tryParseJson(item, bounds);
+function parseItem(item: string): ImportedConversation | undefined {
+  const value = tryParseJson(item, parseLimits);
   if (!isJsonObject(value)) return undefined;
   if (value.format === 'parley-conversation') return readParleyExport(value);
   const nowMs = Date.now();
@@ -92,9 +93,9 @@ function readItem(item: string): ImportedConversation | undefined {
 
 /** Reads a chat of a LibreChat export, flat or as a tree. Returns undefined for other formats. */
 function readLibreChat(item: JsonObject, nowMs: number): ImportedConversation | undefined {
-  const top = item.messagesTree ?? item.messages;
-  if (typeof item.conversationId !== 'string' || !Array.isArray(top)) return undefined;
-  const messages = flattenTree(top);
+  const roots = item.messagesTree ?? item.messages;
+  if (typeof item.conversationId !== 'string' || !Array.isArray(roots)) return undefined;
+  const messages = flattenTree(roots);
   if (messages.length > maxTurns) return undefined;
   const dropped: DroppedContent = { files: 0, steps: 0 };
   const messagesById = new Map<string, ImportedMessage>();
@@ -112,6 +113,7 @@ function readLibreChat(item: JsonObject, nowMs: number): ImportedConversation | 
   });
 }
 
+/** Lists the messages of a tree. Stops soon after more than `maxTurns`. */
 function flattenTree(roots: readonly unknown[]): readonly JsonObject[] {
   const messages = roots.filter(isJsonObject);
   for (let index = 0; index < messages.length && messages.length <= maxTurns; index += 1) {

@@ -28,14 +28,15 @@ export interface ImportedMessage {
 
 export const maxTurns = 20_000;
 const maxTitleLength = 200;
-const idForm = /^[A-Za-z0-9_-]{1,64}$/;
+const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Whether the service accepts a value as an ID. */
 export function isId(id: unknown): id is string {
-  return typeof id === 'string' && idForm.test(id);
+  return typeof id === 'string' && idPattern.test(id);
 }
 
-interface ReadConversation {
+/** A chat of another product. */
+interface SourceConversation {
   /** ID and title in the file. */
   readonly id: unknown;
   readonly title: unknown;
@@ -51,8 +52,8 @@ interface ReadConversation {
   readonly model?: string;
 }
 
-/** Converts a chat with the messages of another product. Returns undefined if it has no questions and no answers. */
-export function toImportedConversation(chat: ReadConversation): ImportedConversation | undefined {
+/** Converts a chat of another product. Returns undefined if it has no questions and no answers. */
+export function toImportedConversation(chat: SourceConversation): ImportedConversation | undefined {
   const { id, title, messagesById, dropped, createdAtMs, updatedAtMs, currentId, model } = chat;
   const turns = toTurns(messagesById, createdAtMs);
   if (Object.keys(turns).length === 0) return undefined;
@@ -69,15 +70,15 @@ export function toImportedConversation(chat: ReadConversation): ImportedConversa
   };
 }
 
-/** Selects the branch with the last viewed message. */
+/** Selects the branch with the last viewed message. Returns the selected turn of each parent. */
 function selectBranch(
-  last: string,
+  lastId: string,
   messages: ReadonlyMap<string, ImportedMessage>,
-  turns: ImportedConversation['conversation']['turns'],
+  turns: Conversation['turns'],
 ): Record<string, string> {
   const selected: Record<string, string> = {};
   const visited = new Set<string>();
-  for (let id = last; messages.has(id) && !visited.has(id); id = messages.get(id)?.parent ?? '') {
+  for (let id = lastId; messages.has(id) && !visited.has(id); id = messages.get(id)?.parent ?? '') {
     visited.add(id);
     const turn = turns[id];
     if (turn !== undefined) selected[turn.parent] = turn.id;
@@ -85,7 +86,7 @@ function selectBranch(
   return selected;
 }
 
-/** Converts a time in seconds. */
+/** Converts seconds to milliseconds. Returns undefined if the value is not a valid time. */
 export function toMs(seconds: unknown): number | undefined {
   const isTime = typeof seconds === 'number' && seconds >= 0 && seconds < 8_640_000_000_000;
   return isTime ? Math.round(seconds * 1000) : undefined;

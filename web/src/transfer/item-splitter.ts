@@ -1,4 +1,4 @@
-const opening = /[[{]/;
+const openingChar = /[[{]/;
 const structuralChars = /["[\]{}\\,]/g;
 
 /** Thrown if the format of a file is unknown, or if the file is too large. */
@@ -12,7 +12,7 @@ export class UnreadableFile extends Error {
   }
 }
 
-/** Splits the text of a JSON list into its items while it arrives. A file without a list is one item. */
+/** Splits a JSON list into its items while the text arrives. Other JSON is one item. */
 export class ItemSplitter {
   readonly #maxItemChars: number;
   #isList: boolean | undefined;
@@ -61,7 +61,7 @@ export class ItemSplitter {
   #start(piece: string): number {
     const start = piece.search(/[^\s\uFEFF]/);
     if (start === -1) return piece.length;
-    if (!opening.test(piece[start] ?? '')) throw new UnreadableFile('format');
+    if (!openingChar.test(piece[start] ?? '')) throw new UnreadableFile('format');
     this.#isList = piece[start] === '[';
     this.#depth = this.#isList ? 1 : 0;
     return this.#isList ? start + 1 : start;

@@ -39,7 +39,7 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
         {...{ label: strings.chooseFile, accept: '.json,application/json', isDisabled: isBusy || isStorageUnavailable }}
         onFile={importConversations}
       />
-      <State transfer={transfer} />
+      <TransferStatus transfer={transfer} />
       <div className="row end">
         {isBusy && <TextButton onClick={stop}>{stopLabel}</TextButton>}
         <TextButton onClick={closeDialog}>{closeLabel}</TextButton>
@@ -48,18 +48,18 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
   );
 }
 
-function State({ transfer }: { readonly transfer: TransferState }) {
+function TransferStatus({ transfer }: { readonly transfer: TransferState }) {
   const strings = useTransferStrings();
   if (transfer.phase === 'reading' || transfer.phase === 'writing') {
     const label = transfer.phase === 'writing' ? strings.exporting : strings.importing(transfer.count);
     return (
       <div>
-        <progress value={transfer.share} aria-label={label} />
+        <progress value={transfer.fraction} aria-label={label} />
         <p className="small soft">{label}</p>
       </div>
     );
   }
-  const lines = toReportLines(transfer, strings);
+  const lines = formatResult(transfer, strings);
   return (
     <div role="status" className={transfer.phase === 'failed' ? 'error-text' : ''}>
       {lines.map((line) => (
@@ -71,8 +71,8 @@ function State({ transfer }: { readonly transfer: TransferState }) {
   );
 }
 
-/** Describes the result. */
-function toReportLines(transfer: TransferState, strings: TransferStrings): readonly string[] {
+/** Returns the lines that describe the result. */
+function formatResult(transfer: TransferState, strings: TransferStrings): readonly string[] {
   if (transfer.phase === 'failed')
     return [{ format: strings.unknownFormat, large: strings.tooLarge, other: strings.transferFailed }[transfer.reason]];
   if (transfer.phase === 'written')
@@ -83,7 +83,7 @@ function toReportLines(transfer: TransferState, strings: TransferStrings): reado
     strings.added(added),
     ...(merged > 0 ? [strings.merged(merged)] : []),
     ...(same > 0 ? [strings.same(same)] : []),
-    ...(rejected > 0 ? [strings.refused(rejected)] : []),
+    ...(rejected > 0 ? [strings.rejected(rejected)] : []),
   ];
   return [
     ...(transfer.isStopped ? [strings.importStopped] : []),
@@ -102,63 +102,63 @@ function useTransferStrings(): TransferStrings {
 /** Progress or result of a transfer. */
 type TransferState =
   | { readonly phase: 'idle' }
-  | { readonly phase: 'reading' | 'writing'; readonly share: number; readonly count: number }
+  | { readonly phase: 'reading' | 'writing'; readonly fraction: number; readonly count: number }
   | { readonly phase: 'read'; readonly report: ImportReport; readonly isStopped: boolean }
   | { readonly phase: 'written'; readonly count: number; readonly missing: number }
   | { readonly phase: 'failed'; readonly reason: 'format' | 'large' | 'other' };
 
-interface TransferTools {
+interface TransferActions {
   readonly transfer: TransferState;
   readonly exportConversations: () => void;
   readonly importConversations: (file: File) => void;
   readonly stop: () => void;
 }
 
-const drawIntervalMs = 100;
+const progressIntervalMs = 100;
 
-/** Exports all chats to a file, and imports those of a file. */
-function useTransfer(): TransferTools {
+/** Exports all chats to a file, and imports the chats of a file. */
+function useTransfer(): TransferActions {
   const { library, deployments } = usePage();
   const [transfer, setTransfer] = useState<TransferState>({ phase: 'idle' });
   const controller = useRef(new AbortController());
-  const run = async (act: (signal: AbortSignal) => Promise<TransferState>): Promise<void> => {
+  const run = async (operation: (signal: AbortSignal) => Promise<TransferState>): Promise<void> => {
     controller.current = new AbortController();
     const { signal } = controller.current;
     const toFailedState = (error: unknown): TransferState => {
       if (signal.aborted) return { phase: 'idle' };
       return { phase: 'failed', reason: error instanceof UnreadableFile ? error.reason : 'other' };
     };
-    setTransfer(await act(signal).catch(toFailedState));
+    setTransfer(await operation(signal).catch(toFailedState));
   };
   const startProgress = (phase: 'reading' | 'writing') => {
-    let drawnAt = 0;
-    setTransfer({ phase, share: 0, count: 0 });
-    return (share: number, count: number): void => {
-      if (performance.now() - drawnAt < drawIntervalMs) return;
-      drawnAt = performance.now();
-      setTransfer({ phase, share, count });
+    let updatedAt = 0;
+    setTransfer({ phase, fraction: 0, count: 0 });
+    return (fraction: number, count: number): void => {
+      if (performance.now() - updatedAt < progressIntervalMs) return;
+      updatedAt = performance.now();
+      setTransfer({ phase, fraction, count });
     };
   };
   return {
     transfer,
     exportConversations: () =>
       void run(async (signal) => {
-        const draw = startProgress('writing');
+        const update = startProgress('writing');
         const ids = await library.listAllIds();
         const loadConversation = (id: string) => library.readFull(id);
-        const { file, missing } = await exportAll({ ids, loadConversation, signal, onProgress: (share) => draw(share, 0) });
+        const { file, missing } = await exportAll({ ids, loadConversation, signal, onProgress: (fraction) => update(fraction, 0) });
         saveFile(`parley-${new Date().toISOString().slice(0, 10)}.json`, file);
         return { phase: 'written', count: ids.length - missing, missing };
       }),
     importConversations: (selectedFile) =>
       void run(async (signal) => {
-        const draw = startProgress('reading');
+        const update = startProgress('reading');
         const [firstDeployment] = deployments;
         try {
           const report = await importFile(selectedFile, {
             store: (conversation) => library.importConversation(conversation),
             getDeployment: (model) => (deployments.some(({ id }) => id === model) ? model : (firstDeployment?.id ?? '')),
-            onProgress: (share, { added, merged, same, rejected }) => draw(share, added + merged + same + rejected),
+            onProgress: (fraction, { added, merged, same, rejected }) => update(fraction, added + merged + same + rejected),
             signal,
           });
           return { phase: 'read', report, isStopped: signal.aborted };
@@ -170,21 +170,22 @@ function useTransfer(): TransferTools {
   };
 }
 
-interface ExportParts {
+interface ExportOptions {
   readonly ids: readonly string[];
   /** Resolves with undefined if the chat cannot be read or no longer exists. */
   readonly loadConversation: (id: string) => Promise<Conversation | undefined>;
-  readonly onProgress: (share: number) => void;
+  /** Called with the exported fraction of the chats. */
+  readonly onProgress: (fraction: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** Builds a file with all chats and their branches: a list of single exports. */
+/** Builds a file with all chats and their branches, as a list of single exports. */
 export async function exportAll({
   ids,
   loadConversation,
   onProgress,
   signal,
-}: ExportParts): Promise<{ file: Blob; missing: number }> {
+}: ExportOptions): Promise<{ file: Blob; missing: number }> {
   const pieces: Blob[] = [];
   let missing = 0;
   for (const [index, id] of ids.entries()) {

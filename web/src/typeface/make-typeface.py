@@ -1,4 +1,4 @@
-"""Makes public-sans.woff2: see README.md. Needs fonttools and brotli; takes the font of the npm package."""
+"""Builds public-sans.woff2 from the font of the npm package (README.md). Needs fonttools and brotli."""
 
 import sys
 
@@ -7,7 +7,7 @@ from fontTools.ttLib import TTFont
 from fontTools.varLib.instancer import instantiateVariableFont
 
 ranges = "20-7E A0-FF 152-153 2013-2014 2018-201A 201C-201E 2022 2026 2039-203A 20AC 2122 2212"
-figure_width = 1260  # of 2000; the original has 1400, which tears numbers apart
+figure_width = 1260  # in units of 2000 per em. The width of 1400 in the original spaces numbers too widely
 
 
 def codes():

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { isSavingData } from '../offline/use-offline-shell.ts';
-import file from './public-sans.woff2?url';
+import fontUrl from './public-sans.woff2?url';
 
-/** Delay after the page is usable, after which required data no longer uses the network. */
+/** Delay after the page is usable, so that required data loads first. */
 const delayMs = 1_000;
 
 /** Loads the typeface after the page is usable, or immediately if the browser stores the page. */
@@ -19,18 +19,18 @@ export function useTypeface(isUsable: boolean): void {
 const isAnswering = (): boolean => document.querySelector('.markdown[aria-busy="true"]') !== null;
 
 /**
- * Loads the typeface once. If this fails, the page keeps the fallback font. The typeface waits for the end of an answer, because
- * drawing it again would lose frames. It does not wait if the page opened during an answer, which can take minutes.
+ * Loads the typeface once. If this fails, the page keeps the fallback font. Applies the typeface after the end of an answer, because
+ * drawing the answer again would drop frames. Does not wait if the page opened during an answer, which can take minutes.
  */
 async function loadTypeface(): Promise<void> {
-  const isOpenedIdle = !isAnswering();
+  const wasIdle = !isAnswering();
   const { fonts } = document;
-  const isReady = (): boolean => [...fonts].some(({ family }) => /^"?Public Sans"?$/.test(family));
-  if (isReady()) return;
-  const face = new FontFace('Public Sans', `url(${file})`, { weight: '400 700' });
+  const isLoaded = (): boolean => [...fonts].some(({ family }) => /^"?Public Sans"?$/.test(family));
+  if (isLoaded()) return;
+  const face = new FontFace('Public Sans', `url(${fontUrl})`, { weight: '400 700' });
   const loadedFace = await face.load().catch(() => undefined);
-  while (loadedFace && isOpenedIdle && isAnswering()) await pause();
-  if (loadedFace && !isReady()) fonts.add(loadedFace);
+  while (loadedFace && wasIdle && isAnswering()) await pause();
+  if (loadedFace && !isLoaded()) fonts.add(loadedFace);
 }
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));

@@ -92,7 +92,7 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
     if (hasNewPrompt.current) selectPlaceholder(text, 0);
     hasNewPrompt.current = false;
   }, [text]);
-  const use = (content: string): void => {
+  const insertPrompt = (content: string): void => {
     hasNewPrompt.current = true;
     setText(content);
     setIsClosed(false);
@@ -112,7 +112,7 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
   };
   const choice: ReactNode = query !== undefined && !isClosed && (
     <Suspense fallback={null}>
-      <PromptChoice {...{ query, keys, use, close }} />
+      <PromptChoice {...{ query, keys, close }} setText={insertPrompt} />
     </Suspense>
   );
   return { choice, handlePromptKey };

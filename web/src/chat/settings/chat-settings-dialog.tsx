@@ -145,7 +145,7 @@ function Presets({ settings, apply }: PresetsProps) {
               </TextButton>
               <IconButton
                 icon="close"
-                label={strings.deleteConversation(presetName)}
+                label={strings.deleteNamed(presetName)}
                 onClick={() => void attempt(() => deleteDocument(service, 'presets', presetName))}
               />
             </li>
@@ -165,7 +165,7 @@ function Presets({ settings, apply }: PresetsProps) {
             onChange={({ target }) => setName(target.value)}
           />
           <button type="button" className="button" disabled={name.trim() === ''} onClick={() => void save()}>
-            {strings.savePreset}
+            {strings.save}
           </button>
         </p>
       )}

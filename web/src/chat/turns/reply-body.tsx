@@ -53,7 +53,7 @@ export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readon
   const { custom, state, thoughts, stageTimes } = reply;
   const text = hasStageWithoutConsent(reply) ? withoutConsentPath(reply.text) : reply.text;
   const isRunning = state === 'running';
-  const { cited, otherAttachments, selected, show, sources } = useSources(reply);
+  const { citedSources, otherAttachments, selected, show, sources } = useSources(reply);
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
   const plain = (
     <div className="markdown plain" dir="auto">
@@ -77,10 +77,10 @@ export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readon
       )}
       {isRunning && text === '' && <Waiting replyId={reply.id} />}
       {isRunning && text !== '' && <Reconnecting replyId={reply.id} />}
-      {cited.length > 0 && <SourceRow {...{ cited, selected, show }} />}
+      {citedSources.length > 0 && <SourceRow {...{ selected, show }} sources={citedSources} />}
       {selected !== undefined && (
         <LazyDialog onClose={() => show(undefined)}>
-          <SourcePanel {...{ cited, selected, show }} close={() => show(undefined)} />
+          <SourcePanel {...{ selected, show }} sources={citedSources} close={() => show(undefined)} />
         </LazyDialog>
       )}
       <AttachmentList attachments={otherAttachments} />
@@ -120,30 +120,30 @@ function useSources({ text, custom, state }: Reply) {
   const [selected, show] = useState<number>();
   const attachments = Array.isArray(custom.attachments) ? custom.attachments : noAttachments;
   const isRunning = state === 'running';
-  const { cited, otherAttachments } = useMemo(() => {
+  const { citedSources, otherAttachments } = useMemo(() => {
     // Possible sources wait for the text that cites them.
     if (isRunning)
-      return { cited: [], otherAttachments: attachments.filter(({ reference_url: source }) => source === undefined) };
+      return { citedSources: [], otherAttachments: attachments.filter(({ reference_url: source }) => source === undefined) };
     const indexes = resolveCitations(text, attachments);
     // A number without a source stays in the text, so the others must not change.
     const isComplete = indexes.size === listCitedNumbers(text).length;
-    const citedSources = Array.from([...indexes], ([mark, at], position): CitedSource => {
+    const unsortedSources = Array.from([...indexes], ([citedNumber, at], position): CitedSource => {
       const attachment = attachments[at] ?? {};
       const name = withoutTitleNumber(String(attachment.title || strings.attachment));
-      return { number: isComplete ? position + 1 : mark, cited: mark, attachment, name };
+      return { number: isComplete ? position + 1 : citedNumber, citedNumber, attachment, name };
     });
     const isCited = new Set(indexes.values());
     return {
-      cited: citedSources.sort((left, right) => left.number - right.number),
+      citedSources: unsortedSources.sort((left, right) => left.number - right.number),
       otherAttachments: attachments.filter((_, index) => !isCited.has(index)),
     };
   }, [isRunning, text, attachments, strings]);
   const sources = useMemo<Sources | undefined>(() => {
-    if (cited.length === 0) return undefined;
-    return { find: (number) => cited.find((source) => source.cited === number), show };
-  }, [cited]);
+    if (citedSources.length === 0) return undefined;
+    return { find: (number) => citedSources.find(({ citedNumber }) => citedNumber === number), show };
+  }, [citedSources]);
   // Long text may have to be drawn again, so this update has a low priority.
-  return { cited, otherAttachments, selected, show, sources: useDeferredValue(sources) };
+  return { citedSources, otherAttachments, selected, show, sources: useDeferredValue(sources) };
 }
 
 const longMs = 10_000;

@@ -15,22 +15,22 @@ export const codeGerman: CodeStrings = {
   client: 'Verwenden mit',
   setKey: 'Lege den Schlüssel als Umgebungsvariable fest:',
   inFile: (file) => `In ${file}.`,
-  keyBelow:
+  createKeyHint:
     'Erstelle unten deinen eigenen Schlüssel. Ein Programm, das ihn verwendet, handelt als du: Seine Anfragen zählen zu deinen Limits, und es hat nicht mehr Zugriff als du.',
   yourKey: 'Dein eigener Schlüssel',
   keyName: 'Name (optional)',
   worksFor: 'Er gilt für',
   days: (count) => (count === 1 ? 'einen Tag' : count === 365 ? 'ein Jahr' : `${count} Tage`),
-  makeKey: 'Schlüssel erstellen',
+  createKey: 'Schlüssel erstellen',
   newKey: 'Dein neuer Schlüssel',
-  once: 'Kopiere ihn jetzt. Er wird nicht noch einmal angezeigt. Die Zeilen unten enthalten ihn schon.',
-  full: (count) =>
+  copyNow: 'Kopiere ihn jetzt. Er wird nicht noch einmal angezeigt. Die Zeilen unten enthalten ihn schon.',
+  maxKeysReached: (count) =>
     count === 1
       ? 'Du kannst einen Schlüssel haben und hast ihn schon. Lösche ihn, um einen anderen zu erstellen.'
       : `Du hast ${count} Schlüssel, das ist die Höchstzahl. Lösche einen, um einen anderen zu erstellen.`,
   lastUsed: (when) => `zuletzt verwendet ${when}`,
   neverUsed: 'noch nicht verwendet',
-  until: (date) => `bis ${date}`,
+  validUntil: (date) => `bis ${date}`,
   expired: (date) => `abgelaufen am ${date}`,
   deleteKey: 'Löschen',
   deleteKeyNamed: (name) => `Schlüssel ${name} löschen`,

@@ -7,7 +7,7 @@ export const consentGerman: ConsentStrings = {
   consentItself: (name) => `${name} handelt in deinem Namen und braucht vorher deine Zustimmung.`,
   consentRevocable: 'Du kannst deine Zustimmung jederzeit zurücknehmen, unter „Berechtigungen“ im Menü.',
   consentGiven: (name) => `Du hast zugestimmt. ${name} darf in deinem Namen handeln.`,
-  consentNothingRequired: (name) => `${name} braucht deine Zustimmung nicht.`,
+  consentNotRequired: (name) => `${name} braucht deine Zustimmung nicht.`,
   consentOthers: 'Es nutzt auch diese, die keine Zustimmung brauchen:',
   consentGraph: (name) => `Was ${name} nutzt`,
   decline: 'Ablehnen',
@@ -16,7 +16,7 @@ export const consentGerman: ConsentStrings = {
   withdrawn: (name) => `Zustimmung zurückgenommen. ${name} kann andere Anwendungen nicht mehr in deinem Namen nutzen.`,
   declined: (name) => `Abgelehnt. ${name} kann weiter antworten, aber nichts tun, was deine Zustimmung braucht.`,
   acceptedTitle: 'Berechtigungen von Anwendungen',
-  acceptedNone:
+  noPermissions:
     'Du hast keine Berechtigungen erteilt. Eine Anwendung fragt dich, bevor sie andere Anwendungen in deinem Namen nutzt.',
   backToChat: 'Zurück zum Gespräch',
 };

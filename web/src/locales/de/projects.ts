@@ -3,7 +3,7 @@ import type { ProjectsStrings } from '../en/projects.ts';
 export const projectsGerman: ProjectsStrings = {
   projectsOfConversation: (title) => `Projekte des Gesprächs „${title}“`,
   newProjectHint:
-    'Ein Projekt fasst Gespräche zusammen und gibt ihnen Anweisungen und Dateien. Anweisungen kannst du später ändern, und Dateien hinzufügen.',
+    'Ein Projekt fasst Gespräche zusammen und gibt ihnen Anweisungen und Dateien. Du kannst die Anweisungen später ändern und Dateien hinzufügen.',
   createdWithChat: 'Es wird mit seinem ersten Gespräch angelegt.',
   projectExists: (project) =>
     `Das Projekt „${project}“ gibt es schon. „Gespräch beginnen“ öffnet es, mit seinen eigenen Anweisungen und Dateien.`,
@@ -18,7 +18,7 @@ export const projectsGerman: ProjectsStrings = {
   instructions: 'Anweisungen',
   files: 'Dateien',
   addFiles: 'Dateien hinzufügen …',
-  saved: 'Gespeichert. Die nächste Nachricht jedes Gesprächs in diesem Projekt verwendet es.',
+  saved: 'Gespeichert. Das gilt ab der nächsten Nachricht jedes Gesprächs in diesem Projekt.',
   deleteProject: 'Projekt löschen …',
   deleteQuestion: (project) =>
     `Das Projekt „${project}“ mit seinen Anweisungen und Dateien löschen? Seine Gespräche bleiben und gehören nicht mehr dazu. Dateien auf der Seite „Dateien“ bleiben dort.`,

@@ -10,8 +10,8 @@ export const promptsGerman: PromptsStrings = {
   shared: 'Für dich freigegeben',
   copyShared: 'Zu deinen Prompts kopieren',
   importPrompts: 'Aus einer Datei importieren …',
-  saveAll: 'Alle als Datei speichern',
-  saveOne: (name) => `„${name}“ als Datei speichern`,
+  exportAll: 'Alle als Datei speichern',
+  exportOne: (name) => `„${name}“ als Datei speichern`,
   imported: (count) => (count === 1 ? 'Ein Prompt wurde hinzugefügt.' : `${count} Prompts wurden hinzugefügt.`),
   noPromptsIn: (file) => `${file} enthält keine lesbaren Prompts.`,
 };

@@ -16,7 +16,7 @@ export const transferGerman: TransferStrings = {
   added: (count) => `${count} neu`,
   merged: (count) => `${count} mit weiteren Nachrichten`,
   same: (count) => `${count}, ${count === 1 ? 'das' : 'die'} schon da ${count === 1 ? 'war' : 'waren'}`,
-  refused: (count) =>
+  rejected: (count) =>
     `${count}, ${count === 1 ? 'das' : 'die'} nicht gelesen werden ${count === 1 ? 'konnte' : 'konnten'}: kein Gespräch, leer oder zu groß`,
   droppedFiles: (count) =>
     count === 1

@@ -13,22 +13,22 @@ export const codeEnglish = {
   client: 'Use with',
   setKey: 'Set the key as an environment variable:',
   inFile: (file: string) => `In ${file}.`,
-  keyBelow:
+  createKeyHint:
     'Create your own key below. A program that uses it acts as you: its requests count toward your limits, and it has no more access than you.',
   yourKey: 'Your own key',
   keyName: 'Name (optional)',
   worksFor: 'It works for',
   days: (count: number) => (count === 1 ? 'one day' : count === 365 ? 'a year' : `${count} days`),
-  makeKey: 'Create a key',
+  createKey: 'Create a key',
   newKey: 'Your new key',
-  once: 'Copy it now. It is not shown again. The lines below already contain it.',
-  full: (count: number) =>
+  copyNow: 'Copy it now. It is not shown again. The lines below already contain it.',
+  maxKeysReached: (count: number) =>
     count === 1
       ? 'You can have one key, and you already have it. Delete it to create another.'
       : `You have ${count} keys, which is the maximum. Delete one to create another.`,
   lastUsed: (when: string) => `last used ${when}`,
   neverUsed: 'not used yet',
-  until: (date: string) => `until ${date}`,
+  validUntil: (date: string) => `until ${date}`,
   expired: (date: string) => `expired on ${date}`,
   deleteKey: 'Delete',
   deleteKeyNamed: (name: string) => `Delete the key ${name}`,

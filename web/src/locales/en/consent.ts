@@ -5,7 +5,7 @@ export const consentEnglish = {
   consentItself: (name: string) => `${name} acts on your behalf and needs your permission first.`,
   consentRevocable: 'You can withdraw your permission at any time, under “Permissions” in the menu.',
   consentGiven: (name: string) => `You have agreed. ${name} can act on your behalf.`,
-  consentNothingRequired: (name: string) => `${name} does not need your permission.`,
+  consentNotRequired: (name: string) => `${name} does not need your permission.`,
   consentOthers: 'It also uses these, which need no permission:',
   consentGraph: (name: string) => `What ${name} uses`,
   decline: 'Decline',
@@ -14,7 +14,7 @@ export const consentEnglish = {
   withdrawn: (name: string) => `Permission withdrawn. ${name} can no longer use other applications on your behalf.`,
   declined: (name: string) => `Declined. ${name} can still answer, but it cannot take actions that need your permission.`,
   acceptedTitle: 'Application permissions',
-  acceptedNone: 'You have not given any permissions. An application asks you before it uses other applications on your behalf.',
+  noPermissions: 'You have not given any permissions. An application asks you before it uses other applications on your behalf.',
   backToChat: 'Back to the chat',
 };
 

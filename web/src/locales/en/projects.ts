@@ -4,8 +4,8 @@ export const projectsEnglish = {
     'A project groups chats, and gives them instructions and files. You can change the instructions and add files later.',
   createdWithChat: 'It is created with its first chat.',
   projectExists: (project: string) =>
-    `The project “${project}” exists already. “Start a chat” opens it, with its own instructions and files.`,
-  nameTaken: (project: string) => `The project “${project}” exists already. Choose another name.`,
+    `The project “${project}” already exists. “Start a chat” opens it, with its own instructions and files.`,
+  nameTaken: (project: string) => `The project “${project}” already exists. Choose another name.`,
   name: 'Name',
   startProject: 'Start a chat',
   addProject: 'Add',
@@ -16,7 +16,7 @@ export const projectsEnglish = {
   instructions: 'Instructions',
   files: 'Files',
   addFiles: 'Add files…',
-  saved: 'Saved. The next message of each chat in this project uses it.',
+  saved: 'Saved. This applies from the next message of each chat in this project.',
   deleteProject: 'Delete project…',
   deleteQuestion: (project: string) =>
     `Delete the project “${project}” with its instructions and files? Its chats stay, and no longer belong to it. Files on the page “Files” stay there.`,

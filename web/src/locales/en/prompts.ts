@@ -8,8 +8,8 @@ export const promptsEnglish = {
   shared: 'Shared with you',
   copyShared: 'Copy to your prompts',
   importPrompts: 'Import from a file…',
-  saveAll: 'Save all as a file',
-  saveOne: (name: string) => `Save “${name}” as a file`,
+  exportAll: 'Save all as a file',
+  exportOne: (name: string) => `Save “${name}” as a file`,
   imported: (count: number) => (count === 1 ? 'One prompt was added.' : `${count} prompts were added.`),
   noPromptsIn: (file: string) => `${file} contains no readable prompts.`,
 };

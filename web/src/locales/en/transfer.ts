@@ -14,7 +14,7 @@ export const transferEnglish = {
   added: (count: number) => `${count} new`,
   merged: (count: number) => `${count} with more messages`,
   same: (count: number) => `${count} that ${count === 1 ? 'was' : 'were'} already here`,
-  refused: (count: number) => `${count} that could not be read: not a chat, empty, or too large`,
+  rejected: (count: number) => `${count} that could not be read: not a chat, empty, or too large`,
   droppedFiles: (count: number) =>
     count === 1
       ? '1 file or picture was not imported, because the import contains only its name.'

@@ -14,22 +14,22 @@ export const codeSpanish: CodeStrings = {
   client: 'Usar con',
   setKey: 'Define la clave como variable de entorno:',
   inFile: (file) => `En ${file}.`,
-  keyBelow:
+  createKeyHint:
     'Crea tu propia clave abajo. Un programa que la usa actúa como tú: sus solicitudes cuentan para tus límites y no tiene más acceso que tú.',
   yourKey: 'Tu propia clave',
   keyName: 'Nombre (opcional)',
   worksFor: 'Vale durante',
   days: (count) => (count === 1 ? 'un día' : count === 365 ? 'un año' : `${count} días`),
-  makeKey: 'Crear una clave',
+  createKey: 'Crear una clave',
   newKey: 'Tu nueva clave',
-  once: 'Cópiala ahora. No se volverá a mostrar. Las líneas de abajo ya la contienen.',
-  full: (count) =>
+  copyNow: 'Cópiala ahora. No se volverá a mostrar. Las líneas de abajo ya la contienen.',
+  maxKeysReached: (count) =>
     count === 1
       ? 'Puedes tener una clave y ya la tienes. Elimínala para crear otra.'
       : `Tienes ${count} claves, que es el máximo. Elimina una para crear otra.`,
   lastUsed: (when) => `último uso: ${when}`,
   neverUsed: 'sin usar todavía',
-  until: (date) => `hasta el ${date}`,
+  validUntil: (date) => `hasta el ${date}`,
   expired: (date) => `caducó el ${date}`,
   deleteKey: 'Eliminar',
   deleteKeyNamed: (name) => `Eliminar la clave ${name}`,

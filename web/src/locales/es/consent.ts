@@ -6,7 +6,7 @@ export const consentSpanish: ConsentStrings = {
   consentItself: (name) => `${name} actúa en tu nombre y antes necesita tu permiso.`,
   consentRevocable: 'Puedes retirar tu permiso en cualquier momento, en «Permisos», dentro del menú.',
   consentGiven: (name) => `Has aceptado. ${name} puede actuar en tu nombre.`,
-  consentNothingRequired: (name) => `${name} no necesita tu permiso.`,
+  consentNotRequired: (name) => `${name} no necesita tu permiso.`,
   consentOthers: 'También usa estas, que no necesitan permiso:',
   consentGraph: (name) => `Lo que usa ${name}`,
   decline: 'Rechazar',
@@ -15,6 +15,6 @@ export const consentSpanish: ConsentStrings = {
   withdrawn: (name) => `Permiso retirado. ${name} ya no puede usar otras aplicaciones en tu nombre.`,
   declined: (name) => `Rechazado. ${name} puede seguir respondiendo, pero no hacer nada que necesite tu permiso.`,
   acceptedTitle: 'Permisos de las aplicaciones',
-  acceptedNone: 'No has dado ningún permiso. Una aplicación te pregunta antes de usar otras en tu nombre.',
+  noPermissions: 'No has dado ningún permiso. Una aplicación te pregunta antes de usar otras en tu nombre.',
   backToChat: 'Volver a la conversación',
 };

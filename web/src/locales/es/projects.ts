@@ -18,7 +18,7 @@ export const projectsSpanish: ProjectsStrings = {
   instructions: 'Instrucciones',
   files: 'Archivos',
   addFiles: 'Añadir archivos…',
-  saved: 'Guardado. El próximo mensaje de cada conversación de este proyecto lo usa.',
+  saved: 'Guardado. Se aplica desde el próximo mensaje de cada conversación de este proyecto.',
   deleteProject: 'Eliminar proyecto…',
   deleteQuestion: (project) =>
     `¿Eliminar el proyecto «${project}» con sus instrucciones y archivos? Las conversaciones del proyecto se conservan y dejan de pertenecer a él. Los archivos de la página «Archivos» permanecen allí.`,

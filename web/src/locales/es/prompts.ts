@@ -13,8 +13,8 @@ export const promptsSpanish: PromptsStrings = {
   shared: 'Compartidos contigo',
   copyShared: 'Copiar a tus prompts',
   importPrompts: 'Importar de un archivo…',
-  saveAll: 'Guardar todos en un archivo',
-  saveOne: (name) => `Guardar «${name}» en un archivo`,
+  exportAll: 'Guardar todos en un archivo',
+  exportOne: (name) => `Guardar «${name}» en un archivo`,
   imported: (count) => `${count} ${plural(count, 'prompt añadido', 'prompts añadidos')}.`,
   noPromptsIn: (file) => `${file} no contiene prompts legibles.`,
 };

@@ -19,7 +19,7 @@ export const transferSpanish: TransferStrings = {
   added: (count) => `${count} ${plural(count, 'nueva', 'nuevas')}`,
   merged: (count) => `${count} con más mensajes`,
   same: (count) => `${count} que ya ${plural(count, 'estaba', 'estaban')} aquí`,
-  refused: (count) =>
+  rejected: (count) =>
     `${count} que no se ${plural(count, 'pudo', 'pudieron')} leer: no es una conversación, está vacía o es demasiado grande`,
   droppedFiles: (count) =>
     `${count} ${plural(count, 'archivo o imagen no se importó', 'archivos e imágenes no se importaron')}, porque la importación solo contiene ${plural(count, 'su nombre', 'sus nombres')}.`,

@@ -15,22 +15,22 @@ export const codeFrench: CodeStrings = {
   client: 'Utiliser avec',
   setKey: 'Définissez la clé comme variable d’environnement :',
   inFile: (file) => `Dans ${file}.`,
-  keyBelow:
+  createKeyHint:
     'Créez votre propre clé ci-dessous. Un programme qui l’utilise agit à votre place : ses requêtes comptent dans vos limites, et il n’a pas plus d’accès que vous.',
   yourKey: 'Votre propre clé',
   keyName: 'Nom (facultatif)',
   worksFor: 'Elle est valable',
   days: (count) => (count === 1 ? 'un jour' : count === 365 ? 'un an' : `${count} jours`),
-  makeKey: 'Créer une clé',
+  createKey: 'Créer une clé',
   newKey: 'Votre nouvelle clé',
-  once: 'Copiez-la maintenant. Elle ne sera plus affichée. Les lignes ci-dessous la contiennent déjà.',
-  full: (count) =>
+  copyNow: 'Copiez-la maintenant. Elle ne sera plus affichée. Les lignes ci-dessous la contiennent déjà.',
+  maxKeysReached: (count) =>
     count === 1
       ? 'Vous pouvez avoir une clé, et vous en avez déjà une. Supprimez-la pour en créer une autre.'
       : `Vous avez ${count} clés, le maximum. Supprimez-en une pour en créer une autre.`,
   lastUsed: (when) => `dernière utilisation : ${when}`,
   neverUsed: 'pas encore utilisée',
-  until: (date) => `jusqu’au ${date}`,
+  validUntil: (date) => `jusqu’au ${date}`,
   expired: (date) => `expirée le ${date}`,
   deleteKey: 'Supprimer',
   deleteKeyNamed: (name) => `Supprimer la clé ${name}`,

@@ -9,21 +9,21 @@ export const displayFrench: DisplayStrings = {
   contrasts: { system: 'Comme le système', more: 'Élevé' },
   motion: 'Animations',
   motions: { system: 'Comme le système', less: 'Réduites' },
-  notices: 'Quand une réponse est prête',
-  noticesOff: 'Aucune notification',
-  noticesOn: 'Me prévenir',
-  noticesWhen: 'Seulement quand vous ne regardez pas cette page.',
-  noticesRefused:
+  notifications: 'Quand une réponse est prête',
+  notificationsOff: 'Aucune notification',
+  notificationsOn: 'Me prévenir',
+  notificationsHint: 'Seulement quand vous ne regardez pas cette page.',
+  notificationsBlocked:
     'Le navigateur bloque les notifications de cette page. Autorisez-les dans les paramètres du navigateur pour ce site.',
   followUps: 'Questions de suivi',
   followUpsOff: 'Aucune suggestion',
   followUpsOn: 'Suggérer des questions',
-  followUpsMean: (model) => `Après chaque réponse, ${model} suggère jusqu’à trois questions. Cela compte dans votre utilisation.`,
+  followUpsHint: (model) => `Après chaque réponse, ${model} suggère jusqu’à trois questions. Cela compte dans votre utilisation.`,
   dictation: 'Dictée',
   dictationOff: 'Désactivée',
   dictationMachine: 'Sur cet appareil',
   dictationMaker: 'En ligne si nécessaire',
-  dictationMeans: {
+  dictationHints: {
     off: 'Aucun bouton de micro n’est affiché. Vous tapez vos messages.',
     machine: 'Un micro apparaît à côté du message si votre navigateur peut transformer la parole en texte sur cet appareil.',
     maker:

@@ -18,7 +18,7 @@ export const projectsFrench: ProjectsStrings = {
   instructions: 'Instructions',
   files: 'Fichiers',
   addFiles: 'Ajouter des fichiers…',
-  saved: 'Enregistré. Le prochain message de chaque conversation de ce projet l’utilise.',
+  saved: 'Enregistré. Cela s’applique dès le prochain message de chaque conversation de ce projet.',
   deleteProject: 'Supprimer le projet…',
   deleteQuestion: (project) =>
     `Supprimer le projet « ${project} » avec ses instructions et ses fichiers ? Ses conversations restent et n’en font plus partie. Les fichiers de la page « Fichiers » y restent.`,

@@ -13,8 +13,8 @@ export const promptsFrench: PromptsStrings = {
   shared: 'Partagés avec vous',
   copyShared: 'Copier dans vos prompts',
   importPrompts: 'Importer un fichier…',
-  saveAll: 'Tout enregistrer dans un fichier',
-  saveOne: (name) => `Enregistrer « ${name} » dans un fichier`,
+  exportAll: 'Tout enregistrer dans un fichier',
+  exportOne: (name) => `Enregistrer « ${name} » dans un fichier`,
   imported: (count) => `${count} ${plural(count, 'prompt ajouté', 'prompts ajoutés')}.`,
   noPromptsIn: (file) => `${file} ne contient aucun prompt lisible.`,
 };

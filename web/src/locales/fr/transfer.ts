@@ -19,7 +19,7 @@ export const transferFrench: TransferStrings = {
   added: (count) => `${count} ${plural(count, 'nouvelle', 'nouvelles')}`,
   merged: (count) => `${count} avec de nouveaux messages`,
   same: (count) => `${count} déjà ${plural(count, 'présente', 'présentes')}`,
-  refused: (count) => `${count} ${plural(count, 'illisible', 'illisibles')} : pas une conversation, vide ou trop volumineuse`,
+  rejected: (count) => `${count} ${plural(count, 'illisible', 'illisibles')} : pas une conversation, vide ou trop volumineuse`,
   droppedFiles: (count) =>
     `${count} ${plural(count, 'fichier ou image n’a pas été importé', 'fichiers et images n’ont pas été importés')}, car l’import n’en contient que ${plural(count, 'le nom', 'les noms')}.`,
   droppedSteps: (count) =>
