@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
+import { ReadOnlyThread } from '../chat/turns/read-only-thread.tsx';
 import { type Conversation, listVisibleTurns } from '../conversation/conversation.ts';
 import { type ConversationSummary, type Database, openDatabase } from '../conversation/database.ts';
 import { findSummaries } from '../conversation/library.ts';
@@ -20,8 +20,6 @@ import { type OfflineStrings, offlineEnglish } from '../locales/en/offline.ts';
 import { offlineSpanish } from '../locales/es/offline.ts';
 import { offlineFrench } from '../locales/fr/offline.ts';
 
-/** Number of turns that are drawn before the user scrolls. */
-const drawnTurns = 6;
 
 /** Shows the chats of the last user without a sign-in, read-only. */
 export function OfflinePage({ close }: { readonly close: () => void }) {
@@ -100,21 +98,12 @@ function ConversationList({ summaries, id, choose }: ConversationListProps) {
 
 function OfflineThread({ conversation }: { readonly conversation: Conversation }) {
   const { strings } = useLanguage();
-  return (
-    <div className="thread-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
-      <section className="thread" aria-label={strings.conversation} tabIndex={0}>
-        <div className="turns">
-          <p className="offline-title" aria-hidden="true">
-            {conversation.title || strings.untitled}
-          </p>
-          {listVisibleTurns(conversation).map((turn, index) => (
-            <ReadOnlyTurn key={turn.id} turn={turn} isDeferred={index >= drawnTurns} />
-          ))}
-        </div>
-      </section>
-    </div>
+  const header = (
+    <p className="offline-title" aria-hidden="true">
+      {conversation.title || strings.untitled}
+    </p>
   );
+  return <ReadOnlyThread turns={listVisibleTurns(conversation)} header={header} />;
 }
 
 /** Returns the page context for reading chats without a sign-in. It cannot send or write anything. */

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef } from 'react';
 import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
-import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
+import { ReadOnlyThread } from '../chat/turns/read-only-thread.tsx';
 import { useGetName, usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
@@ -18,8 +18,6 @@ import type { Conversation, Turn } from '../conversation/conversation.ts';
 import { attachFile } from '../service/attach-file.ts';
 import type { Service } from '../service/service.ts';
 
-/** Number of turns that are rendered immediately. */
-const eagerTurns = 6;
 
 /** A shared chat, read-only, with a button to continue in a copy. */
 export function SharedPage({ token, openMenu }: { readonly token: string; readonly openMenu: () => void }) {
@@ -66,23 +64,14 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
   const { locale, strings: common } = useLanguage();
   const date = new Intl.DateTimeFormat(locale, { dateStyle: 'long' });
   const { title, turns, createdAtMs, expiresAtMs } = shared;
-  return (
-    <div className="thread-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
-      <section className="thread" aria-label={common.conversation} tabIndex={0}>
-        <div className="turns">
-          <div className="shared-header">
-            <h1>{title || common.untitled}</h1>
-            <p>{strings.sharedBy(toPersonName(shared.from), date.format(createdAtMs))}</p>
-            <p className="soft small">{strings.snapshotNote(date.format(expiresAtMs))}</p>
-          </div>
-          {turns.map((turn, index) => (
-            <ReadOnlyTurn key={turn.id} turn={turn} isDeferred={index >= eagerTurns} />
-          ))}
-        </div>
-      </section>
+  const header = (
+    <div className="shared-header">
+      <h1>{title || common.untitled}</h1>
+      <p>{strings.sharedBy(toPersonName(shared.from), date.format(createdAtMs))}</p>
+      <p className="soft small">{strings.snapshotNote(date.format(expiresAtMs))}</p>
     </div>
   );
+  return <ReadOnlyThread turns={turns} header={header} />;
 }
 
 /** Copies the shared chat into a chat of the user. */

@@ -10,7 +10,7 @@ import { useUploads } from '../composer/use-uploads.ts';
 import { focusMessage } from '../focus-message.ts';
 import { TurnTime } from '../turn-time.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
-import { listResults, QuestionBody } from './read-only-turn.tsx';
+import { listResults, QuestionBody } from './read-only-thread.tsx';
 import { TurnEditor } from './turn-editor.tsx';
 
 const SideBySide = lazyView(() => import('./side-by-side.tsx').then(({ SideBySide: view }) => view));

@@ -4,7 +4,7 @@ import { TextButton } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { UsageLine } from '../reply-usage.tsx';
-import { QuestionBody } from './read-only-turn.tsx';
+import { QuestionBody } from './read-only-thread.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import './side-by-side.css';
 

@@ -1,4 +1,4 @@
-import { Fragment, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import type { CompletedControl } from '#contract/chat/message.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Question, ToolResult, Turn } from '../../conversation/conversation.ts';
@@ -8,8 +8,28 @@ import { Icon } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 
-/** A turn that can only be read and copied. */
-export function ReadOnlyTurn({ turn, isDeferred }: { readonly turn: Turn; readonly isDeferred: boolean }) {
+/** Number of turns that are rendered immediately. */
+const eagerTurns = 6;
+
+/** Turns that can only be read and copied, below a header. */
+export function ReadOnlyThread({ turns, header }: { readonly turns: readonly Turn[]; readonly header: ReactNode }) {
+  const strings = useStrings();
+  return (
+    <div className="thread-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
+      <section className="thread" aria-label={strings.conversation} tabIndex={0}>
+        <div className="turns">
+          {header}
+          {turns.map((turn, index) => (
+            <ReadOnlyTurn key={turn.id} turn={turn} isDeferred={index >= eagerTurns} />
+          ))}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+function ReadOnlyTurn({ turn, isDeferred }: { readonly turn: Turn; readonly isDeferred: boolean }) {
   const strings = useStrings();
   const getName = useGetName();
   if (turn.kind === 'reply')
