@@ -16,8 +16,11 @@ beforeAll(async () => {
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 async function openReply(...events: readonly object[]): Promise<TestPage> {
+  return sendHello(await fixture.open('raw'), events);
+}
+
+async function sendHello(opened: TestPage, events: readonly object[]): Promise<TestPage> {
   fixture.upstream.script(eventsReply(delta({ role: 'assistant' }), ...events, finish()));
-  const opened = await fixture.open('raw');
   await opened.sendMessage('Hello');
   await opened.readAnswer();
   return opened;
@@ -400,6 +403,11 @@ describe('the usage of an answer', () => {
       'Scripted 100 input, 50 output · about $0.20',
       'elsewhere 10 input, 5 output',
     ]);
+  });
+
+  it('shows numbers as the region of the browser writes them', async () => {
+    const { page } = await sendHello(await fixture.open('raw', { locale: 'de-CH' }), [text('Hi'), usage(1100, 55)]);
+    expect(await page.locator('.usage summary').textContent()).toMatch(/^1['’]155 Token/);
   });
 
   it('shows the total cost if every price is known', async () => {

@@ -3,7 +3,7 @@ import { CodeBlock } from '../markdown/code-block.tsx';
 import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { formatDateTime } from '../strings/format-date-time.ts';
+import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { useAdminStrings, useFieldStrings } from './admin-strings.ts';

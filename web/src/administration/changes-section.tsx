@@ -5,7 +5,7 @@ import { Icon, TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { useAction } from '../parts/use-loaded.ts';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
-import { formatDateTime } from '../strings/format-date-time.ts';
+import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { getKindTexts, useAdminStrings, useFieldStrings } from './admin-strings.ts';

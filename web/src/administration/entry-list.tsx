@@ -75,7 +75,7 @@ interface EntryTableProps {
 /** A table of entries. It renders only the first rows, but its search includes all. */
 export function EntryTable({ label, entries, columns, empty }: EntryTableProps) {
   const strings = useAdminStrings();
-  const { language } = useLanguage();
+  const { locale } = useLanguage();
   const [query, setQuery] = useState('');
   const [rowCount, setRowCount] = useState(rowsAtATime);
   const searchText = useDeferredValue(query).trim().toLowerCase();
@@ -84,7 +84,7 @@ export function EntryTable({ label, entries, columns, empty }: EntryTableProps) 
     [entries, searchText],
   );
   if (entries.length === 0) return <p className="empty-state">{empty}</p>;
-  const number = (count: number): string => count.toLocaleString(language);
+  const number = (count: number): string => count.toLocaleString(locale);
   return (
     <>
       {entries.length > 8 && (

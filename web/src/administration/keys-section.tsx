@@ -5,7 +5,7 @@ import { TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useAction, useLoaded } from '../parts/use-loaded.ts';
-import { formatDateTime } from '../strings/format-date-time.ts';
+import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { getKindTexts, useAdminStrings, useFieldStrings } from './admin-strings.ts';

@@ -5,7 +5,7 @@ import { readFirstMessage } from '../service/complete-text.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { describeAnswerError } from '../strings/describe-error.ts';
-import { formatSeconds } from '../strings/format-date-time.ts';
+import { formatSeconds } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { useAdminStrings } from './admin-strings.ts';
 import type { Entry } from './entries.ts';

@@ -4,7 +4,7 @@ import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import type { Service } from '../service/service.ts';
-import { formatDateTime } from '../strings/format-date-time.ts';
+import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { useAdminStrings } from './admin-strings.ts';

@@ -1,8 +1,9 @@
 import type { Conversation, Reply, Turn } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import type { Deployment } from '../service/deployments.ts';
+import { formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { computeCost, formatUsd } from './reply-usage.tsx';
+import { computeCost } from './reply-usage.tsx';
 import { useAnswerStrings } from './turns/answer-strings.ts';
 import './chat-usage.css';
 
@@ -16,7 +17,7 @@ interface ChatUsageProps {
 
 /** Used fraction of the model's context, and the cost of all answers of the chat. Each is shown only if it is known. */
 export function ChatUsage({ conversation, turns, deployment }: ChatUsageProps) {
-  const { strings, language, locale } = useLanguage();
+  const { strings, locale } = useLanguage();
   const { deployments } = usePage();
   const { contextUsed, contextTokens, costOfChat, usageOfChat } = useAnswerStrings();
   const context = measureContext(turns, deployment);
@@ -37,7 +38,7 @@ export function ChatUsage({ conversation, turns, deployment }: ChatUsageProps) {
           {contextUsed(percent(context.fraction))}
         </span>
       )}
-      {usd !== undefined && <span>{costOfChat(strings.cost(formatUsd(usd, language)))}</span>}
+      {usd !== undefined && <span>{costOfChat(strings.cost(formatUsd(usd, locale)))}</span>}
     </p>
   );
 }

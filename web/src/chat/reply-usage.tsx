@@ -1,6 +1,7 @@
 import type { Reply } from '../conversation/conversation.ts';
 import { useGetName, usePage } from '../page/page.tsx';
 import type { Deployment } from '../service/deployments.ts';
+import { formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 
 interface ModelCount {
@@ -12,8 +13,6 @@ interface ModelCount {
   readonly usd: number | undefined;
 }
 
-/** Amounts below this need more digits than cents. */
-const smallUsd = 0.1;
 
 /** Returns the cost of a reply in USD as the service computed it, or from the prices of its models. Undefined if it is unknown. */
 export function computeCost(reply: Reply, deployments: readonly Deployment[]): number | undefined {
@@ -25,10 +24,6 @@ export function computeCost(reply: Reply, deployments: readonly Deployment[]): n
   );
 }
 
-export function formatUsd(amount: number, language: string): string {
-  const digits = amount < smallUsd ? { maximumSignificantDigits: 2 } : {};
-  return amount.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits });
-}
 
 /** Counts the tokens of a reply for each model. */
 function countPerModel({ statistics, usage, deployment }: Reply, deployments: readonly Deployment[]): readonly ModelCount[] {
@@ -55,23 +50,23 @@ const minSeconds = 0.05;
 
 /** Tokens and approximate cost of the answer. Unfolded, it lists them by model. */
 export function UsageLine({ reply }: { readonly reply: Reply }) {
-  const { strings, language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const { deployments } = usePage();
   const getName = useGetName();
   const counts = countPerModel(reply, deployments);
-  const number = (value: number): string => value.toLocaleString(language);
+  const number = (value: number): string => value.toLocaleString(locale);
   const total = counts.reduce((sum, { prompt, completion }) => sum + prompt + completion, 0);
   if (total === 0) return null;
   const usd = computeCost(reply, deployments);
   const money = (amount: number | undefined): string =>
-    amount === undefined || amount === 0 ? '' : ` · ${strings.cost(formatUsd(amount, language))}`;
+    amount === undefined || amount === 0 ? '' : ` · ${strings.cost(formatUsd(amount, locale))}`;
   const seconds = reply.endedAtMs === undefined ? 0 : (reply.endedAtMs - reply.atMs) / 1000;
   return (
     <details className="usage">
       <summary>
         {strings.tokens(number(total))}
         {money(usd)}
-        {seconds > minSeconds && ` · ${seconds.toLocaleString(language, { maximumFractionDigits: 1 })} s`}
+        {seconds > minSeconds && ` · ${seconds.toLocaleString(locale, { maximumFractionDigits: 1 })} s`}
       </summary>
       <ul aria-label={strings.usageOfModels}>
         {counts.map(({ model, prompt, completion, isEstimated, usd: part }) => (

@@ -8,7 +8,7 @@ import { TextButton } from '../parts/icon.tsx';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import type { Service } from '../service/service.ts';
 import { toPersonName } from '../share/chat-shares.ts';
-import { formatDateTime } from '../strings/format-date-time.ts';
+import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { useOperationsStrings } from './operations-strings.ts';
 

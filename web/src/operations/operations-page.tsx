@@ -5,7 +5,7 @@ import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { formatDateTime } from '../strings/format-date-time.ts';
+import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AuditSection } from './audit-section.tsx';
 import { type ConfigurationIssue, findIssues, type NodeState, readState } from './node-state.ts';

@@ -2,7 +2,7 @@ import { useId, useRef, useState } from 'react';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { formatDateTime } from '../strings/format-date-time.ts';
+import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { getSeverity, sortUpstreams, type Upstream } from './node-state.ts';
 import { useOperationsStrings } from './operations-strings.ts';

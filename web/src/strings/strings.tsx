@@ -15,7 +15,7 @@ export const languages = Object.keys(dictionaries) as readonly Language[];
 /** The selected language with its texts. */
 interface LanguageChoice {
   readonly language: Language;
-  /** Locale of dates and numbers: the language as it is written in the region of the browser. */
+  /** Locale of dates and numbers: the language as written in the region of the browser. */
   readonly locale: string;
   readonly strings: Strings;
   readonly setLanguage: (language: Language) => void;

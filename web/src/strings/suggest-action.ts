@@ -1,6 +1,6 @@
 import type { Strings } from '../locales/en/page.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
-import { formatTimeUntil } from './format-time-until.ts';
+import { formatTimeUntil } from './formats.ts';
 
 /** Texts and locale, the time of the error, and whether it is the error of an answer. */
 interface SuggestionContext {

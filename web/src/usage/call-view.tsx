@@ -4,9 +4,9 @@ import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { useAction } from '../parts/use-loaded.ts';
-import { formatDateTime, formatSeconds } from '../strings/format-date-time.ts';
+import { formatDateTime, formatSeconds, formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { formatUsd } from './measure.ts';
+
 import { type Call, type RecordedContent, type RecordedMessage, readContent } from './read-calls.ts';
 import { useUsageStrings } from './usage-strings.ts';
 import { unsavedId, useGetUsageName } from './use-get-usage-name.ts';
@@ -137,3 +137,4 @@ export function CallOutcome({ call: { outcome, status } }: { readonly call: Call
     </span>
   );
 }
+

@@ -6,9 +6,9 @@ import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { encodePath, type Service } from '../service/service.ts';
-import { formatTimeUntil } from '../strings/format-time-until.ts';
+import { formatTimeUntil, formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { formatUsd } from './measure.ts';
+
 import { useUsageStrings } from './usage-strings.ts';
 
 const maxVisibleGroups = 4;

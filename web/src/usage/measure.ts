@@ -1,3 +1,4 @@
+import { formatUsd } from '../strings/formats.ts';
 import type { Amounts } from './read-usage.ts';
 
 /** Displayed measure of the usage. */
@@ -8,12 +9,6 @@ export function getAmount(measure: Measure, { cost, promptTokens, completionToke
   return measure === 'tokens' ? promptTokens + completionTokens : calls;
 }
 
-/** Formats USD with cents. An amount below one cent gets two significant digits. */
-export function formatUsd(usd: number, locale: string): string {
-  const hasCents = usd === 0 || Math.abs(usd) >= 0.01;
-  const digits = hasCents ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
-  return usd.toLocaleString(locale, { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', ...digits });
-}
 
 /** Formats a cost as USD, and other values as numbers. */
 export function formatValue(measure: Measure, value: number, locale: string): string {

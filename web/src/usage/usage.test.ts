@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { usageGerman } from '../locales/de/usage.ts';
 import { usageEnglish } from '../locales/en/usage.ts';
-import { formatTimeUntil } from '../strings/format-time-until.ts';
+import { formatTimeUntil, formatUsd } from '../strings/formats.ts';
 import { toCsv } from './csv-button.tsx';
 import { getLastDays, getThisMonth, listDays } from './day-range.tsx';
-import { computeAxisStep, formatUsd } from './measure.ts';
+import { computeAxisStep } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
 
 const row: UsageRow = {
@@ -66,9 +66,9 @@ describe('toCsv', () => {
 });
 
 describe('formatUsd', () => {
-  it('formats cents, or significant digits below one cent', () => {
-    const money = [0, 1234.5, 0.1, 0.0042, 0.00069].map((usd) => formatUsd(usd, 'en'));
-    expect(money).toEqual(['$0.00', '$1,234.50', '$0.10', '$0.0042', '$0.00069']);
+  it('formats cents, or significant digits below 10 cents', () => {
+    const money = [0, 1234.5, 0.1, 0.075, 0.0042, 0.00069].map((usd) => formatUsd(usd, 'en-GB'));
+    expect(money).toEqual(['$0.00', '$1,234.50', '$0.10', '$0.075', '$0.0042', '$0.00069']);
   });
 });
 

@@ -2,7 +2,7 @@ import { useCallback, useId, useState } from 'react';
 import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
-import { formatDateTime } from '../../strings/format-date-time.ts';
+import { formatDateTime } from '../../strings/formats.ts';
 import { useLanguage } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { type CaseOutcome, compareEvaluations, type Evaluation, readResults } from './evaluations.ts';

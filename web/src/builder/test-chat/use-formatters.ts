@@ -1,3 +1,4 @@
+import { formatUsd } from '../../strings/formats.ts';
 import { useLanguage } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import type { TraceStep } from './read-trace.ts';
@@ -8,20 +9,20 @@ interface Formatters {
   readonly formatUsage: (steps: readonly TraceStep[]) => readonly string[];
 }
 
-/** Returns functions that format durations, tokens, and costs in the language of the page. */
+/** Returns functions that format durations, tokens, and costs for the region of the browser. */
 export function useFormatters(): Formatters {
-  const { strings, language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const builderStrings = useBuilderStrings();
-  const formatNumber = (value: number): string => value.toLocaleString(language);
+  const formatNumber = (value: number): string => value.toLocaleString(locale);
   return {
     formatDuration: (ms) => {
       if (ms < 1000) return `${formatNumber(Math.round(ms))} ms`;
-      return `${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 1 })} s`;
+      return `${(ms / 1000).toLocaleString(locale, { maximumFractionDigits: 1 })} s`;
     },
     formatUsage: (steps) => {
       const [prompt, completion] = [sum(steps, 'promptTokens'), sum(steps, 'completionTokens')];
       const isPriced = steps.some(({ usd }) => usd !== undefined);
-      const usd = sum(steps, 'usd').toLocaleString(language, { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });
+      const usd = formatUsd(sum(steps, 'usd'), locale);
       return [
         ...(prompt + completion > 0 ? [builderStrings.tokensInAndOut(formatNumber(prompt), formatNumber(completion))] : []),
         ...(isPriced ? [strings.cost(usd)] : []),

@@ -4,7 +4,7 @@ import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { QuestionDialog } from '../../parts/question-dialog.tsx';
 import { useAction, useLoaded } from '../../parts/use-loaded.ts';
-import { formatDateTime } from '../../strings/format-date-time.ts';
+import { formatDateTime } from '../../strings/formats.ts';
 import { useLanguage } from '../../strings/strings.tsx';
 import { listVersions, type OwnApplication, readVersion, restoreVersion, type Version } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';

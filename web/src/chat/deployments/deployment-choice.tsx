@@ -8,6 +8,7 @@ import { SearchField } from '../../parts/search-field.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import { type Deployment, deploymentOwners } from '../../service/deployments.ts';
+import { formatUsd } from '../../strings/formats.ts';
 import { useLanguage, useLocalizedStrings, useStrings } from '../../strings/strings.tsx';
 import { readFavorites, readRecent, toggleFavorite } from './favorites.ts';
 import './deployment-dialog.css';
@@ -178,17 +179,16 @@ interface DeploymentOptionProps {
 
 /** An option with name, description, price, context window, and favorite button. */
 function DeploymentOption({ family, isChosen, isFavorite, pick, toggleFavorite: toggle }: DeploymentOptionProps) {
-  const { strings, language } = useLanguage();
+  const { strings, locale } = useLanguage();
   const [deployment] = family;
   const pickerStrings = usePickerStrings();
   const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens, owner } = deployment;
-  const usd = (amount: number): string =>
-    (amount * 1e6).toLocaleString(language, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 });
+  const formatPrice = (usdPerToken: number): string => formatUsd(usdPerToken * 1e6, locale);
   const facts = [
     pricing !== undefined &&
       pricing.prompt + pricing.completion > 0 &&
-      pickerStrings.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
-    contextTokens !== undefined && pickerStrings.readsTokens(contextTokens.toLocaleString(language)),
+      pickerStrings.pricePerMillion(formatPrice(pricing.prompt), formatPrice(pricing.completion)),
+    contextTokens !== undefined && pickerStrings.readsTokens(contextTokens.toLocaleString(locale)),
   ].filter((fact) => fact !== false);
   const starName = isFavorite ? pickerStrings.removeFavorite(name) : pickerStrings.addFavorite(name);
   return (
