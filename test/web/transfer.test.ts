@@ -45,8 +45,8 @@ const countChats = async (): Promise<number> => {
   return (json as { data: unknown[] }).data.length;
 };
 
-describe('imported chats', () => {
-  it('are imported once, uploaded to the service, and restored from an export after they were deleted', async () => {
+describe('the transfer of chats', () => {
+  it('imports chats once, uploads them to the service, and restores deleted chats from an export', async () => {
     const { page, issues } = await fixture.openAt(`/#key=${callerKey}`);
     await page.locator('.starter').first().waitFor();
     await openTransfer(page);
@@ -81,8 +81,17 @@ describe('imported chats', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
+  it('reports a failed export', async () => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
+    await page.locator('.starter').first().waitFor();
+    await openTransfer(page);
+    await page.route('**/v1/chats?*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Export all chats' }).click();
+    await page.getByText('The export failed. Check the connection and try again.').waitFor();
+  });
+
   it.each(viewports)(
-    'show an understandable error for an unsupported file, without accessibility violations: %s',
+    'reports an unsupported file, without accessibility violations: %s',
     async (_look, options) => {
       const { page } = await fixture.openAt(`/#key=${callerKey}`, options);
       await page.locator('.starter').first().waitFor();

@@ -73,8 +73,10 @@ function TransferStatus({ transfer }: { readonly transfer: TransferState }) {
 
 /** Returns the lines that describe the result. */
 function formatResult(transfer: TransferState, strings: TransferStrings): readonly string[] {
-  if (transfer.phase === 'failed')
-    return [{ format: strings.unknownFormat, large: strings.tooLarge, other: strings.transferFailed }[transfer.reason]];
+  if (transfer.phase === 'failed') {
+    const { unknownFormat, tooLarge, importFailed, exportFailed } = strings;
+    return [{ format: unknownFormat, large: tooLarge, import: importFailed, export: exportFailed }[transfer.reason]];
+  }
   if (transfer.phase === 'written')
     return [strings.exported(transfer.count), ...(transfer.missing > 0 ? [strings.exportMissing(transfer.missing)] : [])];
   if (transfer.phase !== 'read') return [];
@@ -105,7 +107,7 @@ type TransferState =
   | { readonly phase: 'reading' | 'writing'; readonly fraction: number; readonly count: number }
   | { readonly phase: 'read'; readonly report: ImportReport; readonly isStopped: boolean }
   | { readonly phase: 'written'; readonly count: number; readonly missing: number }
-  | { readonly phase: 'failed'; readonly reason: 'format' | 'large' | 'other' };
+  | { readonly phase: 'failed'; readonly reason: 'format' | 'large' | 'import' | 'export' };
 
 interface TransferActions {
   readonly transfer: TransferState;
@@ -121,12 +123,12 @@ function useTransfer(): TransferActions {
   const { library, deployments } = usePage();
   const [transfer, setTransfer] = useState<TransferState>({ phase: 'idle' });
   const controller = useRef(new AbortController());
-  const run = async (operation: (signal: AbortSignal) => Promise<TransferState>): Promise<void> => {
+  const run = async (kind: 'import' | 'export', operation: (signal: AbortSignal) => Promise<TransferState>): Promise<void> => {
     controller.current = new AbortController();
     const { signal } = controller.current;
     const toFailedState = (error: unknown): TransferState => {
       if (signal.aborted) return { phase: 'idle' };
-      return { phase: 'failed', reason: error instanceof UnreadableFile ? error.reason : 'other' };
+      return { phase: 'failed', reason: error instanceof UnreadableFile ? error.reason : kind };
     };
     setTransfer(await operation(signal).catch(toFailedState));
   };
@@ -142,7 +144,7 @@ function useTransfer(): TransferActions {
   return {
     transfer,
     exportConversations: () =>
-      void run(async (signal) => {
+      void run('export', async (signal) => {
         const update = startProgress('writing');
         const ids = await library.listAllIds();
         const loadConversation = (id: string) => library.readFull(id);
@@ -151,7 +153,7 @@ function useTransfer(): TransferActions {
         return { phase: 'written', count: ids.length - missing, missing };
       }),
     importConversations: (selectedFile) =>
-      void run(async (signal) => {
+      void run('import', async (signal) => {
         const update = startProgress('reading');
         const [firstDeployment] = deployments;
         try {

@@ -29,5 +29,6 @@ export const transferGerman: TransferStrings = {
   unknownFormat:
     'Diese Datei kann nicht importiert werden. Wähle eine JSON-Datei von dieser Seite, ChatGPT, LibreChat oder Open WebUI.',
   tooLarge: 'Die Datei ist größer als 1 GB und kann nicht importiert werden. Wähle eine kleinere Datei.',
-  transferFailed: 'Der Import ist fehlgeschlagen. Die bisher gelesenen Gespräche sind importiert. Versuche es noch einmal.',
+  importFailed: 'Der Import ist fehlgeschlagen. Die bisher gelesenen Gespräche sind importiert. Versuche es noch einmal.',
+  exportFailed: 'Der Export ist fehlgeschlagen. Prüfe die Verbindung und versuche es noch einmal.',
 };

@@ -25,7 +25,8 @@ export const transferEnglish = {
   importStopped: 'Stopped. The chats read so far are imported.',
   unknownFormat: 'This file cannot be imported. Choose a JSON file from this page, ChatGPT, LibreChat, or Open WebUI.',
   tooLarge: 'The file is larger than 1 GB and cannot be imported. Choose a smaller file.',
-  transferFailed: 'The import failed. The chats read so far are imported. Try again.',
+  importFailed: 'The import failed. The chats read so far are imported. Try again.',
+  exportFailed: 'The export failed. Check the connection and try again.',
 };
 
 export type TransferStrings = typeof transferEnglish;

@@ -30,5 +30,6 @@ export const transferSpanish: TransferStrings = {
   unknownFormat:
     'Este archivo no se puede importar. Elige un archivo JSON de esta página, de ChatGPT, de LibreChat o de Open WebUI.',
   tooLarge: 'El archivo ocupa más de 1 GB y no se puede importar. Elige un archivo más pequeño.',
-  transferFailed: 'La importación falló. Las conversaciones leídas hasta ahora se han importado. Inténtalo de nuevo.',
+  importFailed: 'La importación falló. Las conversaciones leídas hasta ahora se han importado. Inténtalo de nuevo.',
+  exportFailed: 'La exportación falló. Comprueba la conexión e inténtalo de nuevo.',
 };

@@ -29,5 +29,6 @@ export const transferFrench: TransferStrings = {
   unknownFormat:
     'Ce fichier ne peut pas être importé. Choisissez un fichier JSON de cette page, de ChatGPT, de LibreChat ou d’Open WebUI.',
   tooLarge: 'Le fichier dépasse 1 Go et ne peut pas être importé. Choisissez un fichier plus petit.',
-  transferFailed: 'L’importation a échoué. Les conversations lues jusque-là sont importées. Réessayez.',
+  importFailed: 'L’importation a échoué. Les conversations lues jusque-là sont importées. Réessayez.',
+  exportFailed: 'L’exportation a échoué. Vérifiez la connexion et réessayez.',
 };
