@@ -71,6 +71,13 @@ describe('a Parley export', () => {
   });
 });
 
+it('truncates only files with more chats than one import accepts', async () => {
+  const { report } = await readFile(`[${'1,'.repeat(49_999)}1]`);
+  expect(report).toMatchObject({ rejected: 50_000, isTruncated: false });
+  const { report: truncatedReport } = await readFile(`[${'1,'.repeat(50_000)}1]`);
+  expect(truncatedReport).toMatchObject({ rejected: 50_000, isTruncated: true });
+});
+
 describe('a ChatGPT export', () => {
   const mapping = Object.fromEntries([
     ['root', { id: 'root', message: null, parent: null, children: ['s'] }],

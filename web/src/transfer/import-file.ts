@@ -54,7 +54,8 @@ export async function importFile(file: Blob, options: ImportOptions): Promise<Im
   let readChars = 0;
   const importItems = async (items: readonly string[]): Promise<void> => {
     for (const item of items) {
-      if (count >= maxConversations || options.signal.aborted) return;
+      report.isTruncated = count === maxConversations;
+      if (report.isTruncated || options.signal.aborted) return;
       count += 1;
       await importItem(item, options, report);
       options.onProgress(Math.min(readChars / file.size, 1), report);
@@ -63,7 +64,6 @@ export async function importFile(file: Blob, options: ImportOptions): Promise<Im
   for (let next = await reader.read(); !next.done && !options.signal.aborted; next = await reader.read()) {
     readChars += next.value.length;
     await importItems(splitter.push(next.value));
-    if (count >= maxConversations) report.isTruncated = true;
     if (report.isTruncated) break;
   }
   if (!report.isTruncated && !options.signal.aborted) await importItems(splitter.end());
