@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { toEssence } from '#base/http/media-type.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
@@ -171,9 +171,9 @@ function Picture({ url, title, content }: { readonly url: string; readonly title
 /** Shows separated values as a table. A long table shows only its first rows. */
 export function TableView({ text }: { readonly text: string }) {
   const { strings, locale } = useLanguage();
-  const { rows, isTruncated } = readTable(text, maxRows);
-  const [header = [], ...body] = rows;
-  const hiddenRows = isTruncated ? text.trimEnd().split('\n').length - maxRows : 0;
+  const rows = useMemo(() => parseTable(text), [text]);
+  const [header = [], ...body] = rows.slice(0, maxRows);
+  const hiddenRows = rows.length - maxRows;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
@@ -209,14 +209,8 @@ export function TableView({ text }: { readonly text: string }) {
   );
 }
 
-/** The first rows of a table. */
-interface TableRows {
-  readonly rows: readonly (readonly string[])[];
-  readonly isTruncated: boolean;
-}
-
 /** Parses comma- or tab-separated values. */
-export function readTable(text: string, maxRows: number): TableRows {
+export function parseTable(text: string): readonly (readonly string[])[] {
   // Pattern bound: one table file in the user's own tab.
   const plain = text.replaceAll('\r\n', '\n').replace(/\n+$/, '');
   const [firstLine = ''] = plain.split('\n', 1);
@@ -224,7 +218,7 @@ export function readTable(text: string, maxRows: number): TableRows {
   const rows: string[][] = [];
   let row: string[] = [];
   let at = 0;
-  while (at <= plain.length && rows.length <= maxRows) {
+  while (at <= plain.length) {
     cellPattern.lastIndex = at;
     const [match, quoted, bare = '', end = ''] = cellPattern.exec(plain) ?? [plain.slice(at), undefined, plain.slice(at)];
     row.push(quoted === undefined ? bare : quoted.replaceAll('""', '"'));
@@ -235,5 +229,5 @@ export function readTable(text: string, maxRows: number): TableRows {
     }
     if (end === '') break;
   }
-  return { rows: rows.slice(0, maxRows), isTruncated: rows.length > maxRows };
+  return rows;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTable } from './attachment-body.tsx';
+import { parseTable } from './attachment-body.tsx';
 import { getAttachmentKind, toBlobType } from './attachment-kind.ts';
 import { readChart } from './chart.tsx';
 
@@ -25,28 +25,21 @@ describe('getAttachmentKind', () => {
   });
 });
 
-describe('readTable', () => {
+describe('parseTable', () => {
   it('parses quoted cells with commas, quotes, and line breaks', () => {
-    expect(readTable('a,b\r\n"x, ""y""\nz",2\n', 10)).toEqual({
-      rows: [
-        ['a', 'b'],
-        ['x, "y"\nz', '2'],
-      ],
-      isTruncated: false,
-    });
+    expect(parseTable('a,b\r\n"x, ""y""\nz",2\n')).toEqual([
+      ['a', 'b'],
+      ['x, "y"\nz', '2'],
+    ]);
   });
 
   it('accepts tabs, empty cells, and unclosed quotes', () => {
-    expect(readTable('a\tb\n\t2', 10).rows).toEqual([
+    expect(parseTable('a\tb\n\t2')).toEqual([
       ['a', 'b'],
       ['', '2'],
     ]);
-    expect(readTable('a,"b\nc', 10).rows.flat().join('|')).toContain('"b');
-    expect(readTable('', 10).rows).toEqual([['']]);
-  });
-
-  it('truncates a long table', () => {
-    expect(readTable('a\n'.repeat(50), 3)).toEqual({ rows: [['a'], ['a'], ['a']], isTruncated: true });
+    expect(parseTable('a,"b\nc').flat().join('|')).toContain('"b');
+    expect(parseTable('')).toEqual([['']]);
   });
 });
 
