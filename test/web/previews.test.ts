@@ -25,7 +25,8 @@ async function openPreview(language: string, code: string, after = ''): Promise<
   return opened;
 }
 
-const readHeight = async ({ page }: TestPage): Promise<number> => (await page.locator('.sandboxed-frame').boundingBox())?.height ?? 0;
+const readHeight = async ({ page }: TestPage): Promise<number> =>
+  (await page.locator('.sandboxed-frame').boundingBox())?.height ?? 0;
 
 describe('the preview of HTML or SVG', () => {
   it.each([

@@ -90,16 +90,13 @@ describe('the transfer of chats', () => {
     await page.getByText('The export failed. Check the connection and try again.').waitFor();
   });
 
-  it.each(viewports)(
-    'reports an unsupported file, without accessibility violations: %s',
-    async (_look, options) => {
-      const { page } = await fixture.openAt(`/#key=${callerKey}`, options);
-      await page.locator('.starter').first().waitFor();
-      await openTransfer(page);
-      await importFile(page, 'PK\u0003\u0004 a zip archive');
-      await page.getByText('This file cannot be imported').waitFor();
-      expect(await findViolations(page)).toEqual([]);
-      expect(await measureOverflow(page)).toBe(0);
-    },
-  );
+  it.each(viewports)('reports an unsupported file, without accessibility violations: %s', async (_look, options) => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`, options);
+    await page.locator('.starter').first().waitFor();
+    await openTransfer(page);
+    await importFile(page, 'PK\u0003\u0004 a zip archive');
+    await page.getByText('This file cannot be imported').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
+  });
 });

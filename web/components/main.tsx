@@ -8,7 +8,7 @@ import './components.css';
 
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { followDisplay } from '../src/display/display.ts';
+import { watchDisplay } from '../src/display/display.ts';
 import { Logo } from '../src/parts/operator-brand.tsx';
 import { LanguageProvider } from '../src/strings/strings.tsx';
 import { useTypeface } from '../src/typeface/use-typeface.ts';
@@ -41,7 +41,7 @@ function Components() {
 }
 
 const root = document.getElementById('page');
-followDisplay();
+watchDisplay();
 if (root !== null) {
   createRoot(root).render(
     <StrictMode>

@@ -7,11 +7,11 @@ import './style/markdown.css';
 
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { followDisplay } from './display/display.ts';
+import { watchDisplay } from './display/display.ts';
 import { Entrance } from './page/entrance.tsx';
 import { LanguageProvider } from './strings/strings.tsx';
 
-followDisplay();
+watchDisplay();
 const root = document.getElementById('page');
 if (root !== null) {
   createRoot(root).render(

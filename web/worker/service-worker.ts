@@ -1,4 +1,4 @@
-import { shellCaches, storageLock } from '../src/offline/shell-caches.ts';
+import { shellCacheLock, shellCachePrefix } from '../src/offline/shell-caches.ts';
 import { isGatewayError } from '../src/service/service-error.ts';
 
 /**
@@ -10,7 +10,7 @@ declare const self: ServiceWorkerGlobalScope;
 /** Set by the build: its ID, its files relative to the page, and the entry script. */
 declare const BUILD: { readonly id: string; readonly files: readonly string[]; readonly entry: string };
 
-const cacheName = `${shellCaches}${BUILD.id}`;
+const cacheName = `${shellCachePrefix}${BUILD.id}`;
 const { scope } = self.registration;
 const files = new Set(BUILD.files.map((file) => new URL(file, scope).href));
 /** Maximum time to wait for the network if a stored page exists. */
@@ -81,7 +81,7 @@ function updateStoredPage(page: Response): Promise<void> {
 
 /** Runs a change of the stored files. The page removes them while no change runs. */
 async function changeStored(change: () => Promise<void>): Promise<void> {
-  await navigator.locks.request(storageLock, { mode: 'shared' }, change);
+  await navigator.locks.request(shellCacheLock, { mode: 'shared' }, change);
 }
 
 /** The content of an address never changes: returns the stored file, or loads and stores it. */
@@ -113,6 +113,6 @@ function isBrandFile(href: string): boolean {
 
 /** Keeps the previous build, because its tabs may not have loaded all files. */
 async function removeOldCaches(): Promise<void> {
-  const builds = (await caches.keys()).filter((name) => name.startsWith(shellCaches) && name !== cacheName);
+  const builds = (await caches.keys()).filter((name) => name.startsWith(shellCachePrefix) && name !== cacheName);
   for (const name of builds.slice(0, -1)) await caches.delete(name);
 }

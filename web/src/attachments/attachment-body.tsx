@@ -16,7 +16,10 @@ import './attachments.css';
 const maxRows = 200;
 
 /** Patterns of a cell and its separator. Quoted cells can contain any character (RFC 4180). */
-const cellPatterns = { ',': /(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/y, '\t': /(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\n|$)/y } as const;
+const cellPatterns = {
+  ',': /(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/y,
+  '\t': /(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\n|$)/y,
+} as const;
 
 const maxOpenChars = 20_000;
 const icons: Partial<Record<AttachmentKind, IconName>> = { image: 'picture', link: 'link' };

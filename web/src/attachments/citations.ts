@@ -41,7 +41,7 @@ export function resolveCitations(text: string, attachments: readonly DisplayedAt
 }
 
 /** Returns the title without its number, unless only the number remains. */
-export function withoutTitleNumber(title: string): string {
+export function removeTitleNumber(title: string): string {
   return title.replace(titleNumber, '').trim() || title;
 }
 

@@ -39,7 +39,5 @@ function fromDataUrl(url: string): BlobPart {
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/')), (char) =>
-    char.charCodeAt(0),
-  );
+  return Uint8Array.from(atob(text.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
 }

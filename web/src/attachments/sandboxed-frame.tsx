@@ -73,7 +73,8 @@ function SandboxedFrame({ text, title, className, src, onInvalid }: SandboxedFra
     if (data === 'sheet-ready') return frame.current?.contentWindow?.postMessage(text, '*');
     removeMark();
     if (data === 0) onInvalid?.();
-    else if (typeof data === 'number' && data > 0) setHeight((current = 0) => Math.max(current, Math.min(Math.ceil(data), maxHeight)));
+    else if (typeof data === 'number' && data > 0)
+      setHeight((current = 0) => Math.max(current, Math.min(Math.ceil(data), maxHeight)));
   });
   useEffect(() => {
     const onWindowMessage = ({ source, data }: MessageEvent): void => {

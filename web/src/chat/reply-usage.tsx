@@ -13,7 +13,6 @@ interface ModelCount {
   readonly usd: number | undefined;
 }
 
-
 /** Returns the cost of a reply in USD as the service computed it, or from the prices of its models. Undefined if it is unknown. */
 export function computeCost(reply: Reply, deployments: readonly Deployment[]): number | undefined {
   const cost = reply.usage?.cost;
@@ -23,7 +22,6 @@ export function computeCost(reply: Reply, deployments: readonly Deployment[]): n
     0,
   );
 }
-
 
 /** Counts the tokens of a reply for each model. */
 function countPerModel({ statistics, usage, deployment }: Reply, deployments: readonly Deployment[]): readonly ModelCount[] {

@@ -11,7 +11,7 @@ import type { Deployment } from '../service/deployments.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { useCodeStrings } from './code-strings.ts';
 import { type CreatedKey, OwnKeys, UserKeys } from './own-keys.tsx';
-import { toSnippets, withKey } from './snippets.ts';
+import { addKey, toSnippets } from './snippets.ts';
 import '../parts/question-dialog.css';
 import './code.css';
 
@@ -35,7 +35,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   const { keys, quota, isLoading } = useKeyQuota(ownKey);
   const [createdKey, setCreatedKey] = useState<CreatedKey>();
   if (selected === undefined) return null;
-  const snippet = createdKey === undefined ? selected : withKey(selected, createdKey.key);
+  const snippet = createdKey === undefined ? selected : addKey(selected, createdKey.key);
   const options = snippets.map((item) => [item.name, item.name] as const);
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': titleId, closedby: 'closerequest' }}>

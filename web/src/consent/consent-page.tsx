@@ -147,7 +147,9 @@ function FormText({ root, form }: { readonly root: string; readonly form: Consen
     <>
       {form.get(root) === true && <p>{consentStrings.consentItself(strings.quoted(getName(root)))}</p>}
       {consentRequired.length > 0 && <p>{consentStrings.consentIntro(strings.quoted(getName(root)))}</p>}
-      {consentRequired.length > 0 && <ul className="consent-dependencies needs-consent">{consentRequired.map(([id]) => renderDeployment(id))}</ul>}
+      {consentRequired.length > 0 && (
+        <ul className="consent-dependencies needs-consent">{consentRequired.map(([id]) => renderDeployment(id))}</ul>
+      )}
       {informational.length > 0 && <p className="soft">{consentStrings.consentOthers}</p>}
       {informational.length > 0 && <ul className="consent-dependencies">{informational.map(([id]) => renderDeployment(id))}</ul>}
       <ConsentGraph root={root} form={form} />

@@ -9,7 +9,7 @@ import { useGetName, usePage } from '../page/page.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
-import { canRecognizeSpeech, chooseDictation, type DictationChoice, readDictation } from '../speech/recognition.ts';
+import { canRecognizeSpeech, type DictationChoice, readDictation, saveDictation } from '../speech/recognition.ts';
 import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import { contrasts, type Display, densities, motions, readDisplay, saveDisplay, textSizes } from './display.ts';
 import '../parts/question-dialog.css';
@@ -97,7 +97,12 @@ function NotificationSection() {
   };
   return (
     <>
-      <OnOffChoice name={strings.notifications} off={strings.notificationsOff} on={strings.notificationsOn} {...{ isOn, choose }} />
+      <OnOffChoice
+        name={strings.notifications}
+        off={strings.notificationsOff}
+        on={strings.notificationsOn}
+        {...{ isOn, choose }}
+      />
       <p className={isRejected ? 'error-text small' : 'note'} role="status">
         {isRejected ? strings.notificationsBlocked : strings.notificationsHint}
       </p>
@@ -125,7 +130,7 @@ function DictationSection() {
   const [choice, setChoice] = useState(readDictation);
   if (!canRecognizeSpeech()) return null;
   const choose = (next: DictationChoice): void => {
-    chooseDictation(next);
+    saveDictation(next);
     setChoice(next);
   };
   return (

@@ -35,7 +35,7 @@ export function saveDisplay(display: Display): void {
 }
 
 /** Applies the preferences, and applies them again when the system or another tab changes them. */
-export function followDisplay(): void {
+export function watchDisplay(): void {
   applyDisplay();
   for (const mediaQuery of Object.values(mediaQueries)) matchMedia(mediaQuery).addEventListener('change', applyDisplay);
   addEventListener('storage', ({ key }) => key === storageKey && applyDisplay());

@@ -136,7 +136,13 @@ function CitationButton({ number, text }: { readonly number: number; readonly te
   if (source === undefined) return text;
   const label = strings.showSource(source.number, source.name.slice(0, maxNameLength));
   return (
-    <button type="button" className="citation" aria-label={label} title={source.name} onClick={() => sources?.show(source.number)}>
+    <button
+      type="button"
+      className="citation"
+      aria-label={label}
+      title={source.name}
+      onClick={() => sources?.show(source.number)}
+    >
       {text.replace(/\d+/, String(source.number))}
     </button>
   );

@@ -20,7 +20,6 @@ import { type OfflineStrings, offlineEnglish } from '../locales/en/offline.ts';
 import { offlineSpanish } from '../locales/es/offline.ts';
 import { offlineFrench } from '../locales/fr/offline.ts';
 
-
 /** Shows the chats of the last user without a sign-in, read-only. */
 export function OfflinePage({ close }: { readonly close: () => void }) {
   const [knownUser] = useState(readKnownUser);
@@ -36,8 +35,13 @@ function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly 
   const { summaries, conversation } = useOfflineChats(knownUser.user, id);
   return (
     <PageContext value={page}>
-      <main className={id === undefined ? 'offline-page' : 'offline-page showing-conversation'} aria-busy={summaries === undefined}>
-        <h1 className="visually-hidden">{conversation === undefined ? common.conversations : conversation.title || common.untitled}</h1>
+      <main
+        className={id === undefined ? 'offline-page' : 'offline-page showing-conversation'}
+        aria-busy={summaries === undefined}
+      >
+        <h1 className="visually-hidden">
+          {conversation === undefined ? common.conversations : conversation.title || common.untitled}
+        </h1>
         <nav className="offline-sidebar" aria-label={common.conversations}>
           <p className="wordmark">
             <Logo size={26} />

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { deleteAllDrafts } from '../chat/composer/drafts.ts';
 import { readBrand } from '../page/brand.ts';
 import { deleteKnownUser } from './known-user.ts';
-import { shellCaches, storageLock } from './shell-caches.ts';
+import { shellCacheLock, shellCachePrefix } from './shell-caches.ts';
 
 /** Delay after the sign-in, so that more urgent work comes first. */
 const installAfterMs = 3_000;
@@ -47,8 +47,8 @@ async function removeShell(): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration();
   await registration?.unregister();
   // A worker that is storing files would create its cache again.
-  await navigator.locks?.request(storageLock, async () => {
-    for (const name of await caches.keys()) if (name.startsWith(shellCaches)) await caches.delete(name);
+  await navigator.locks?.request(shellCacheLock, async () => {
+    for (const name of await caches.keys()) if (name.startsWith(shellCachePrefix)) await caches.delete(name);
   });
 }
 

@@ -7,7 +7,7 @@ import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import type { Service } from '../service/service.ts';
-import { toPersonName } from '../share/chat-shares.ts';
+import { toDisplayName } from '../share/chat-shares.ts';
 import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { useOperationsStrings } from './operations-strings.ts';
@@ -110,7 +110,7 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
           name: strings.action,
           render: ({ action }) => new Map(Object.entries(strings.actions)).get(action) ?? action,
         },
-        { name: strings.user, render: ({ user }) => user !== '' && <span title={user}>{toPersonName(user)}</span> },
+        { name: strings.user, render: ({ user }) => user !== '' && <span title={user}>{toDisplayName(user)}</span> },
         { name: strings.target, render: (record) => <Target {...record} /> },
         { name: strings.details, render: (record) => <Details {...record} /> },
       ]}
@@ -126,7 +126,7 @@ function Target({ action, object }: AuditRecord) {
   const [kind = ''] = action.split('.');
   if (kind === 'consent' || kind === 'application') return <DeploymentName id={object} />;
   const description = kind === 'call' || uuidPattern.test(object) ? new Map(Object.entries(targets)).get(kind) : undefined;
-  return object === '' ? null : <span title={object}>{description ?? toPersonName(object)}</span>;
+  return object === '' ? null : <span title={object}>{description ?? toDisplayName(object)}</span>;
 }
 
 /** The translated details. The tooltip shows all details as they were recorded. */
@@ -144,7 +144,7 @@ function Details({ details }: AuditRecord) {
 /** Formats the value of a detail. Users become names, and differences become the paths of the changed settings. */
 function formatDetail(key: string, value: unknown): string {
   const text = value === undefined ? '' : String(value);
-  if (key !== 'differences') return text.split(', ').map(toPersonName).join(', ');
+  if (key !== 'differences') return text.split(', ').map(toDisplayName).join(', ');
   const differences = filterObjects(tryParseJson(text));
   return differences.map(({ path }) => String(path)).join(', ');
 }

@@ -20,7 +20,7 @@ export class CommandRegistry {
     return () => this.#sources.delete(source);
   }
 
-  all(): readonly Command[] {
+  list(): readonly Command[] {
     return [...this.#sources].flatMap((source) => source());
   }
 }

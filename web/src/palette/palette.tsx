@@ -160,7 +160,7 @@ function useAllCommands(): readonly Command[] {
   const { commands, library, deployments, canAudit } = usePage();
   const navigate = useNavigate();
   const collect = (): readonly Command[] => [
-    ...commands.all(),
+    ...commands.list(),
     ...listViews(strings, canAudit).map(([route, title, icon]) => ({
       ...{ id: `view ${route.at}`, kind: 'view' as const, title, icon },
       run: () => navigate(route),

@@ -79,6 +79,6 @@ export class ChatShares {
 }
 
 /** Returns the displayed name of a user. Users with a project key have the name of the project. */
-export function toPersonName(user: string): string {
+export function toDisplayName(user: string): string {
   return user.replace(/^key:/, '');
 }

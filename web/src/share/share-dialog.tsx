@@ -11,7 +11,7 @@ import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
-import { type ChatShare, ChatShares, type ShareableFile, toPersonName } from './chat-shares.ts';
+import { type ChatShare, ChatShares, type ShareableFile, toDisplayName } from './chat-shares.ts';
 import { useShareStrings } from './share-strings.ts';
 import './share.css';
 
@@ -104,7 +104,7 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
     <>
       <p>{strings.intro(lastQuestion === undefined ? '' : toChatTitle(lastQuestion))}</p>
       {preview !== undefined && <p>{strings.linkTitle(preview.title || untitled)}</p>}
-      <p className="soft small">{strings.linkContent(toPersonName(user))}</p>
+      <p className="soft small">{strings.linkContent(toDisplayName(user))}</p>
       {preview !== undefined && preview.files.length > 0 && <SharedFiles files={preview.files} />}
       {link === '' ? (
         <form className="share-form" onSubmit={(event) => void create(event)}>

@@ -8,7 +8,7 @@ import { NamedPage } from '../parts/named-page.tsx';
 import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import { useLanguage } from '../strings/strings.tsx';
-import { ChatShares, type SharedChat, toPersonName } from './chat-shares.ts';
+import { ChatShares, type SharedChat, toDisplayName } from './chat-shares.ts';
 import { useShareStrings } from './share-strings.ts';
 import './share.css';
 import '../chat/turns/thread.css';
@@ -17,7 +17,6 @@ import type { DisplayedAttachment } from '../attachments/attachment-kind.ts';
 import type { Conversation, Turn } from '../conversation/conversation.ts';
 import { attachFile } from '../service/attach-file.ts';
 import type { Service } from '../service/service.ts';
-
 
 /** A shared chat, read-only, with a button to continue in a copy. */
 export function SharedPage({ token, openMenu }: { readonly token: string; readonly openMenu: () => void }) {
@@ -67,7 +66,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
   const header = (
     <div className="shared-header">
       <h1>{title || common.untitled}</h1>
-      <p>{strings.sharedBy(toPersonName(shared.from), date.format(createdAtMs))}</p>
+      <p>{strings.sharedBy(toDisplayName(shared.from), date.format(createdAtMs))}</p>
       <p className="soft small">{strings.snapshotNote(date.format(expiresAtMs))}</p>
     </div>
   );
@@ -105,7 +104,7 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
           {strings.copyContinuesWith(getName(shared.deployment, findStoredName(shared)), copyDeployment.name)}
         </p>
       )}
-      <p className="soft small">{strings.copyIsPrivate(toPersonName(shared.from))}</p>
+      <p className="soft small">{strings.copyIsPrivate(toDisplayName(shared.from))}</p>
       <ErrorMessage error={error} />
     </div>
   );

@@ -44,7 +44,7 @@ export function readDictation(): DictationChoice {
   return canRecognizeSpeech() && (stored === 'machine' || stored === 'maker') ? stored : 'off';
 }
 
-export function chooseDictation(choice: DictationChoice): void {
+export function saveDictation(choice: DictationChoice): void {
   localStorage.setItem(storageKey, choice);
   // Other tabs receive this event from the browser.
   dispatchEvent(new StorageEvent('storage', { key: storageKey }));

@@ -8,7 +8,7 @@ import {
   toImportedConversation,
   toMs,
 } from './imported-conversation.ts';
-import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
+import { ItemSplitter, UnreadableFileError } from './item-splitter.ts';
 import { readParleyExport } from './read-parley-export.ts';
 
 /** Steps and thoughts in the text of a message, from old versions of Open WebUI without output lists. */
@@ -44,9 +44,9 @@ const maxFileBytes = 1024 ** 3;
 const maxConversations = 50_000;
 const parseLimits = { maxDepth: 2000, maxNodes: 2_000_000 };
 
-/** Imports every chat of a file, one after the other. Throws `UnreadableFile` if the format is unknown. */
+/** Imports every chat of a file, one after the other. Throws `UnreadableFileError` if the format is unknown. */
 export async function importFile(file: Blob, options: ImportOptions): Promise<ImportReport> {
-  if (file.size > maxFileBytes) throw new UnreadableFile('large');
+  if (file.size > maxFileBytes) throw new UnreadableFileError('large');
   const report: ImportReport = { added: 0, merged: 0, same: 0, rejected: 0, isTruncated: false, dropped: { files: 0, steps: 0 } };
   const splitter = new ItemSplitter(maxItemChars);
   const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
+import { ItemSplitter, UnreadableFileError } from './item-splitter.ts';
 
 /** Returns the items of a text that arrives in pieces of a given length. */
 function splitItems(text: string, length: number, maxItemChars = 1000): readonly string[] {
@@ -26,6 +26,6 @@ describe.each([1, 2, 3, 7, 1000])('ItemSplitter with pieces of %i', (length) => 
   });
 
   it.each(['', 'text', '[1', '{"a":"', '[{}'])('throws for invalid or incomplete text: %s', (text) => {
-    expect(() => splitItems(text, length)).toThrow(UnreadableFile);
+    expect(() => splitItems(text, length)).toThrow(UnreadableFileError);
   });
 });

@@ -2,12 +2,12 @@ const openingChar = /[[{]/;
 const structuralChars = /["[\]{}\\,]/g;
 
 /** Thrown if the format of a file is unknown, or if the file is too large. */
-export class UnreadableFile extends Error {
+export class UnreadableFileError extends Error {
   readonly reason: 'format' | 'large';
 
   constructor(reason: 'format' | 'large') {
     super(reason);
-    this.name = 'UnreadableFile';
+    this.name = 'UnreadableFileError';
     this.reason = reason;
   }
 }
@@ -26,7 +26,7 @@ export class ItemSplitter {
     this.#maxItemChars = maxItemChars;
   }
 
-  /** Returns the items that are complete now, with '' for an item that is too large. Throws `UnreadableFile`. */
+  /** Returns the items that are complete now, with '' for an item that is too large. Throws `UnreadableFileError`. */
   push(piece: string): readonly string[] {
     let start = this.#isList === undefined ? this.#start(piece) : 0;
     const items: string[] = [];
@@ -52,16 +52,16 @@ export class ItemSplitter {
     return items;
   }
 
-  /** Returns the last item of a file without a list. Throws `UnreadableFile` if the text is incomplete. */
+  /** Returns the last item of a file without a list. Throws `UnreadableFileError` if the text is incomplete. */
   end(): readonly string[] {
-    if (this.#isList === undefined || this.#depth > 0 || this.#isText) throw new UnreadableFile('format');
+    if (this.#isList === undefined || this.#depth > 0 || this.#isText) throw new UnreadableFileError('format');
     return this.#isList ? [] : this.#flush();
   }
 
   #start(piece: string): number {
     const start = piece.search(/[^\s\uFEFF]/);
     if (start === -1) return piece.length;
-    if (!openingChar.test(piece[start] ?? '')) throw new UnreadableFile('format');
+    if (!openingChar.test(piece[start] ?? '')) throw new UnreadableFileError('format');
     this.#isList = piece[start] === '[';
     this.#depth = this.#isList ? 1 : 0;
     return this.#isList ? start + 1 : start;

@@ -7,7 +7,7 @@ import { TextButton } from '../parts/icon.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import { type ImportReport, importFile } from './import-file.ts';
-import { UnreadableFile } from './item-splitter.ts';
+import { UnreadableFileError } from './item-splitter.ts';
 import '../parts/question-dialog.css';
 import './transfer.css';
 import { transferGerman } from '../locales/de/transfer.ts';
@@ -128,7 +128,7 @@ function useTransfer(): TransferActions {
     const { signal } = controller.current;
     const toFailedState = (error: unknown): TransferState => {
       if (signal.aborted) return { phase: 'idle' };
-      return { phase: 'failed', reason: error instanceof UnreadableFile ? error.reason : kind };
+      return { phase: 'failed', reason: error instanceof UnreadableFileError ? error.reason : kind };
     };
     setTransfer(await operation(signal).catch(toFailedState));
   };
@@ -148,7 +148,12 @@ function useTransfer(): TransferActions {
         const update = startProgress('writing');
         const ids = await library.listAllIds();
         const loadConversation = (id: string) => library.readFull(id);
-        const { file, missing } = await exportAll({ ids, loadConversation, signal, onProgress: (fraction) => update(fraction, 0) });
+        const { file, missing } = await exportAll({
+          ids,
+          loadConversation,
+          signal,
+          onProgress: (fraction) => update(fraction, 0),
+        });
         saveFile(`parley-${new Date().toISOString().slice(0, 10)}.json`, file);
         return { phase: 'written', count: ids.length - missing, missing };
       }),

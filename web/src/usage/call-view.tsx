@@ -137,4 +137,3 @@ export function CallOutcome({ call: { outcome, status } }: { readonly call: Call
     </span>
   );
 }
-

@@ -9,7 +9,7 @@ import { Icon, TextButton } from '../../parts/icon.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
-import { toPersonName } from '../../share/chat-shares.ts';
+import { toDisplayName } from '../../share/chat-shares.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import {
   findPeople,
@@ -106,7 +106,7 @@ function toGrantees({ people, roles }: Matches, strings: BuilderStrings): readon
   return [
     ...people.map((person) => ({
       ...person,
-      ...(getKeyTeam(person.id) !== undefined && { name: keyName(toPersonName(person.name)), detail: keyHint }),
+      ...(getKeyTeam(person.id) !== undefined && { name: keyName(toDisplayName(person.name)), detail: keyHint }),
       isRole: false,
     })),
     ...roles.map((role) => ({

@@ -3,7 +3,7 @@ import { usePage } from '../../page/page.tsx';
 import type { ChoiceKeys } from '../../parts/choice-list.tsx';
 import { IconButton } from '../../parts/icon.tsx';
 import { lazyView } from '../../parts/lazy-view.tsx';
-import { nextPlaceholder } from '../../prompts/placeholder.ts';
+import { findPlaceholder } from '../../prompts/placeholder.ts';
 import type { Deployment } from '../../service/deployments.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
@@ -120,7 +120,7 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
 
 /** Returns false if no placeholder remains. */
 function selectPlaceholder(text: string, from: number): boolean {
-  const placeholder = nextPlaceholder(text, from);
+  const placeholder = findPlaceholder(text, from);
   const field = document.getElementById('message');
   if (placeholder === undefined || !(field instanceof HTMLTextAreaElement)) return false;
   field.setSelectionRange(placeholder.start, placeholder.end);

@@ -4,10 +4,10 @@ import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import {
   type CitedSource,
   listCitedNumbers,
+  removeTitleNumber,
   resolveCitations,
   type Sources,
   SourcesContext,
-  withoutTitleNumber,
 } from '../../attachments/citations.ts';
 import { SourceRow } from '../../attachments/source-row.tsx';
 import { listClientCalls, type Reply, type UsedContext } from '../../conversation/conversation.ts';
@@ -129,7 +129,7 @@ function useSources({ text, custom, state }: Reply) {
     const isComplete = indexes.size === listCitedNumbers(text).length;
     const unsortedSources = Array.from([...indexes], ([citedNumber, at], position): CitedSource => {
       const attachment = attachments[at] ?? {};
-      const name = withoutTitleNumber(String(attachment.title || strings.attachment));
+      const name = removeTitleNumber(String(attachment.title || strings.attachment));
       return { number: isComplete ? position + 1 : citedNumber, citedNumber, attachment, name };
     });
     const isCited = new Set(indexes.values());

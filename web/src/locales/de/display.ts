@@ -13,7 +13,8 @@ export const displayGerman: DisplayStrings = {
   notificationsOff: 'Keine Mitteilung',
   notificationsOn: 'Mitteilen',
   notificationsHint: 'Nur wenn du diese Seite gerade nicht ansiehst.',
-  notificationsBlocked: 'Der Browser blockiert Mitteilungen dieser Seite. Erlaube sie in den Browsereinstellungen für diese Website.',
+  notificationsBlocked:
+    'Der Browser blockiert Mitteilungen dieser Seite. Erlaube sie in den Browsereinstellungen für diese Website.',
   followUps: 'Anschlussfragen',
   followUpsOff: 'Keine Vorschläge',
   followUpsOn: 'Fragen vorschlagen',

@@ -13,7 +13,8 @@ export const displaySpanish: DisplayStrings = {
   notificationsOff: 'Sin avisos',
   notificationsOn: 'Avisarme',
   notificationsHint: 'Solo cuando no estás mirando esta página.',
-  notificationsBlocked: 'El navegador bloquea los avisos de esta página. Permítelos en la configuración del navegador para este sitio.',
+  notificationsBlocked:
+    'El navegador bloquea los avisos de esta página. Permítelos en la configuración del navegador para este sitio.',
   followUps: 'Preguntas de seguimiento',
   followUpsOff: 'Sin sugerencias',
   followUpsOn: 'Sugerir preguntas',
