@@ -56,13 +56,14 @@ interface DrawingProps {
 
 function Drawing({ chart: { series }, name, width }: DrawingProps) {
   const { locale } = useLanguage();
-  const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
+  const labels = listLabels(series);
+  const positions = new Map(labels.map((label, index) => [label, index]));
   const ys = series.flatMap(({ points }) => points.map(({ y }) => y));
   const [low, high] = [Math.min(0, ...ys), Math.max(0, ...ys)];
   const span = high - low || 1;
   const toY = (y: number): number => top + ((high - y) / span) * (height - top - bottom);
   const slot = (width - left) / labels.length;
-  const toX = (x: string | number): number => left + (labels.indexOf(x) + 0.5) * slot;
+  const toX = (x: string | number): number => left + ((positions.get(x) ?? 0) + 0.5) * slot;
   const labelInterval = Math.ceil((labels.length * labelWidth) / (width - left));
   const bars = series.filter(({ kind }) => kind === 'bars');
   return (
@@ -107,6 +108,11 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
   );
 }
 
+/** Lists the different x values of all series in their order. */
+function listLabels(series: readonly Series[]): readonly (string | number)[] {
+  return [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
+}
+
 function renderCurve({ kind, points }: Series, toX: (x: string | number) => number, toY: (y: number) => number) {
   const dots = points.map(({ x, y }) => [toX(x), toY(y)] as const);
   return (
@@ -119,7 +125,7 @@ function renderCurve({ kind, points }: Series, toX: (x: string | number) => numb
 
 function NumberTable({ chart: { series } }: { readonly chart: ChartData }) {
   const { locale } = useLanguage();
-  const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
+  const columns = series.map(({ name, points }) => ({ name, values: new Map(points.map(({ x, y }) => [x, y])) }));
   return (
     <table>
       <thead>
@@ -133,12 +139,12 @@ function NumberTable({ chart: { series } }: { readonly chart: ChartData }) {
         </tr>
       </thead>
       <tbody>
-        {labels.map((label) => (
+        {listLabels(series).map((label) => (
           <tr key={String(label)}>
             <th scope="row">{label}</th>
-            {series.map(({ name, points }) => (
+            {columns.map(({ name, values }) => (
               <td key={name} className="number">
-                {points.find(({ x }) => x === label)?.y.toLocaleString(locale)}
+                {values.get(label)?.toLocaleString(locale)}
               </td>
             ))}
           </tr>
