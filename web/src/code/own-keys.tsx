@@ -85,9 +85,7 @@ export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps
     <section className="own-keys" aria-labelledby={title}>
       <h3 id={title}>{strings.yourKey}</h3>
       {createdKey === undefined && activeCount < quota.keys && <NewKey {...{ keys, quota }} onCreated={onCreated} />}
-      {createdKey === undefined && activeCount >= quota.keys && (
-        <p className="soft small">{strings.maxKeysReached(quota.keys)}</p>
-      )}
+      {createdKey === undefined && activeCount >= quota.keys && <p className="soft small">{strings.keyLimit(quota.keys)}</p>}
       {createdKey !== undefined && <CreatedKeyView createdKey={createdKey} />}
       <ErrorMessage error={error} />
       {userKeys !== undefined && userKeys.length > 0 && <KeyList {...{ keys, userKeys }} onDeleted={onDeleted} />}

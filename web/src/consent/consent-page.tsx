@@ -141,24 +141,21 @@ function FormText({ root, form }: { readonly root: string; readonly form: Consen
   const consentStrings = useConsentStrings();
   const getName = useGetName();
   const dependencies = [...form].filter(([id]) => id !== root);
-  const consentRequired = dependencies.filter(([, requiresConsent]) => requiresConsent);
-  const informational = dependencies.filter(([, requiresConsent]) => !requiresConsent);
+  const renderItems = (needsConsent: boolean): readonly ReactNode[] =>
+    dependencies.flatMap(([id, requiresConsent]) =>
+      requiresConsent === needsConsent ? <DependencyItem key={id} id={id} /> : [],
+    );
+  const [consentRequired, informational] = [renderItems(true), renderItems(false)];
   return (
     <>
       {form.get(root) === true && <p>{consentStrings.consentItself(strings.quoted(getName(root)))}</p>}
       {consentRequired.length > 0 && <p>{consentStrings.consentIntro(strings.quoted(getName(root)))}</p>}
-      {consentRequired.length > 0 && (
-        <ul className="consent-dependencies needs-consent">{consentRequired.map(([id]) => renderDeployment(id))}</ul>
-      )}
+      {consentRequired.length > 0 && <ul className="consent-dependencies needs-consent">{consentRequired}</ul>}
       {informational.length > 0 && <p className="soft">{consentStrings.consentOthers}</p>}
-      {informational.length > 0 && <ul className="consent-dependencies">{informational.map(([id]) => renderDeployment(id))}</ul>}
+      {informational.length > 0 && <ul className="consent-dependencies">{informational}</ul>}
       <ConsentGraph root={root} form={form} />
     </>
   );
-
-  function renderDeployment(id: string): ReactNode {
-    return <DependencyItem key={id} id={id} />;
-  }
 }
 
 function DependencyItem({ id }: { readonly id: string }) {

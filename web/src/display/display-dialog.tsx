@@ -79,7 +79,7 @@ function FollowUpSection() {
   };
   return (
     <>
-      <OnOffChoice name={strings.followUps} off={strings.followUpsOff} on={strings.followUpsOn} {...{ isOn, choose }} />
+      <OnOff name={strings.followUps} off={strings.followUpsOff} on={strings.followUpsOn} {...{ isOn, choose }} />
       <p className="note">{strings.followUpsHint(getName(titleModel))}</p>
     </>
   );
@@ -97,12 +97,7 @@ function NotificationSection() {
   };
   return (
     <>
-      <OnOffChoice
-        name={strings.notifications}
-        off={strings.notificationsOff}
-        on={strings.notificationsOn}
-        {...{ isOn, choose }}
-      />
+      <OnOff name={strings.notifications} off={strings.notificationsOff} on={strings.notificationsOn} {...{ isOn, choose }} />
       <p className={isRejected ? 'error-text small' : 'note'} role="status">
         {isRejected ? strings.notificationsBlocked : strings.notificationsHint}
       </p>
@@ -110,7 +105,7 @@ function NotificationSection() {
   );
 }
 
-interface OnOffChoiceProps {
+interface OnOffProps {
   readonly name: string;
   /** Labels of the options. */
   readonly off: string;
@@ -119,7 +114,7 @@ interface OnOffChoiceProps {
   readonly choose: (isEnabled: boolean) => void;
 }
 
-function OnOffChoice({ name, off, on, isOn, choose }: OnOffChoiceProps) {
+function OnOff({ name, off, on, isOn, choose }: OnOffProps) {
   const options = [['off', off] as const, ['on', on] as const];
   return <Segments {...{ name, options }} value={isOn ? 'on' : 'off'} onSelect={(value) => choose(value === 'on')} />;
 }

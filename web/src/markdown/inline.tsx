@@ -137,10 +137,7 @@ function CitationButton({ number, text }: { readonly number: number; readonly te
   const label = strings.showSource(source.number, source.name.slice(0, maxNameLength));
   return (
     <button
-      type="button"
-      className="citation"
-      aria-label={label}
-      title={source.name}
+      {...{ type: 'button', className: 'citation', title: source.name, 'aria-label': label }}
       onClick={() => sources?.show(source.number)}
     >
       {text.replace(/\d+/, String(source.number))}

@@ -32,16 +32,11 @@ function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly 
   const page = useReadOnlyPage(knownUser, close);
   const isUnreachable = useIsUnreachable(page.service.reachability);
   const [id, setId] = useState<string>();
-  const { summaries, conversation } = useOfflineChats(knownUser.user, id);
+  const { summaries, chat } = useOfflineChats(knownUser.user, id);
   return (
     <PageContext value={page}>
-      <main
-        className={id === undefined ? 'offline-page' : 'offline-page showing-conversation'}
-        aria-busy={summaries === undefined}
-      >
-        <h1 className="visually-hidden">
-          {conversation === undefined ? common.conversations : conversation.title || common.untitled}
-        </h1>
+      <main className={id === undefined ? 'offline-page' : 'offline-page reading'} aria-busy={summaries === undefined}>
+        <h1 className="visually-hidden">{chat === undefined ? common.conversations : chat.title || common.untitled}</h1>
         <nav className="offline-sidebar" aria-label={common.conversations}>
           <p className="wordmark">
             <Logo size={26} />
@@ -55,16 +50,12 @@ function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly 
           </div>
           {summaries !== undefined && <ConversationList {...{ summaries, id }} choose={setId} />}
         </nav>
-        <div className="content" aria-busy={id !== undefined && conversation === undefined}>
+        <div className="content" aria-busy={id !== undefined && chat === undefined}>
           <button type="button" className="quiet-link narrow-only" onClick={() => setId(undefined)}>
             <Icon name="left" />
             {common.conversations}
           </button>
-          {id === undefined ? (
-            <p className="soft offline-hint">{strings.choose}</p>
-          ) : (
-            conversation && <OfflineThread conversation={conversation} />
-          )}
+          {id === undefined ? <p className="soft offline-hint">{strings.choose}</p> : chat && <OfflineThread chat={chat} />}
         </div>
       </main>
     </PageContext>
@@ -100,14 +91,14 @@ function ConversationList({ summaries, id, choose }: ConversationListProps) {
   );
 }
 
-function OfflineThread({ conversation }: { readonly conversation: Conversation }) {
+function OfflineThread({ chat }: { readonly chat: Conversation }) {
   const { strings } = useLanguage();
   const header = (
     <p className="offline-title" aria-hidden="true">
-      {conversation.title || strings.untitled}
+      {chat.title || strings.untitled}
     </p>
   );
-  return <ReadOnlyThread turns={listVisibleTurns(conversation)} header={header} />;
+  return <ReadOnlyThread turns={listVisibleTurns(chat)} header={header} />;
 }
 
 /** Returns the page context for reading chats without a sign-in. It cannot send or write anything. */
@@ -139,14 +130,14 @@ interface OfflineChats {
   /** Readable chats, the latest first. Undefined until they are loaded. */
   readonly summaries: readonly ConversationSummary[] | undefined;
   /** The open chat. Undefined while it loads, and if no chat is open. */
-  readonly conversation: Conversation | undefined;
+  readonly chat: Conversation | undefined;
 }
 
 /** Loads the chats of a user in this browser, and the open chat. */
 function useOfflineChats(user: string, id: string | undefined): OfflineChats {
   const [database, setDatabase] = useState<Database>();
   const [summaries, setSummaries] = useState<readonly ConversationSummary[]>();
-  const [conversation, setConversation] = useState<Conversation>();
+  const [chat, setChat] = useState<Conversation>();
   useEffect(() => {
     const load = async (): Promise<void> => {
       const userDatabase = await openDatabase(user);
@@ -160,13 +151,13 @@ function useOfflineChats(user: string, id: string | undefined): OfflineChats {
   }, [user]);
   useEffect(() => {
     let isCanceled = false;
-    setConversation(undefined);
-    if (id !== undefined) void database?.readConversation(id).then((stored) => !isCanceled && setConversation(stored));
+    setChat(undefined);
+    if (id !== undefined) void database?.readConversation(id).then((stored) => !isCanceled && setChat(stored));
     return () => {
       isCanceled = true;
     };
   }, [database, id]);
-  return { summaries, conversation };
+  return { summaries, chat };
 }
 
 /** Texts of the offline page, in a separate chunk that only this page loads. */

@@ -112,13 +112,8 @@ function RenameField({ summary, onEnd }: { readonly summary: ConversationSummary
   return (
     <li className="conversation-item">
       <input
-        {...{
-          ref: input,
-          className: 'conversation-name',
-          value: title,
-          maxLength: 200,
-          'aria-label': strings.renameTo(summary.title),
-        }}
+        {...{ ref: input, className: 'conversation-name', value: title, maxLength: 200 }}
+        aria-label={strings.renameTo(summary.title)}
         onChange={({ target }) => setTitle(target.value)}
         onBlur={save}
         onKeyDown={(event) => {

@@ -86,11 +86,11 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
     return () => mounted.abort();
   }, []);
   // The reader may lack access to the deployment of the shared chat.
-  const copyDeployment = deployments.find(({ id }) => id === shared.deployment) ?? pickDefaultDeployment(deployments);
+  const target = deployments.find(({ id }) => id === shared.deployment) ?? pickDefaultDeployment(deployments);
   const createCopy = async (): Promise<void> => {
     const { signal } = controller.current;
     const { conversation, missingFiles } = await copyChat(service, shared, signal);
-    library.put({ ...conversation, ...(copyDeployment !== undefined && { deployment: copyDeployment.id }) }, 'now');
+    library.put({ ...conversation, ...(target !== undefined && { deployment: target.id }) }, 'now');
     if (missingFiles > 0) announce(strings.filesUnavailable);
     go({ at: 'conversation', id: conversation.id });
   };
@@ -99,10 +99,8 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
       <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void run(createCopy)}>
         {isCopying ? strings.copying : strings.continueInCopy}
       </button>
-      {copyDeployment !== undefined && copyDeployment.id !== shared.deployment && (
-        <p className="small">
-          {strings.copyContinuesWith(getName(shared.deployment, findStoredName(shared)), copyDeployment.name)}
-        </p>
+      {target !== undefined && target.id !== shared.deployment && (
+        <p className="small">{strings.copyContinuesWith(getName(shared.deployment, findStoredName(shared)), target.name)}</p>
       )}
       <p className="soft small">{strings.copyIsPrivate(toDisplayName(shared.from))}</p>
       <ErrorMessage error={error} />

@@ -135,7 +135,7 @@ function useTransfer(): TransferActions {
   const startProgress = (phase: 'reading' | 'writing') => {
     let updatedAt = 0;
     setTransfer({ phase, fraction: 0, count: 0 });
-    return (fraction: number, count: number): void => {
+    return (fraction: number, count = 0): void => {
       if (performance.now() - updatedAt < progressIntervalMs) return;
       updatedAt = performance.now();
       setTransfer({ phase, fraction, count });
@@ -148,12 +148,7 @@ function useTransfer(): TransferActions {
         const update = startProgress('writing');
         const ids = await library.listAllIds();
         const loadConversation = (id: string) => library.readFull(id);
-        const { file, missing } = await exportAll({
-          ids,
-          loadConversation,
-          signal,
-          onProgress: (fraction) => update(fraction, 0),
-        });
+        const { file, missing } = await exportAll({ ids, loadConversation, signal, onProgress: update });
         saveFile(`parley-${new Date().toISOString().slice(0, 10)}.json`, file);
         return { phase: 'written', count: ids.length - missing, missing };
       }),

@@ -9,7 +9,6 @@ export function getAmount(measure: Measure, { cost, promptTokens, completionToke
   return measure === 'tokens' ? promptTokens + completionTokens : calls;
 }
 
-
 /** Formats a cost as USD, and other values as numbers. */
 export function formatValue(measure: Measure, value: number, locale: string): string {
   return measure === 'cost' ? formatUsd(value, locale) : value.toLocaleString(locale);

@@ -24,7 +24,7 @@ export const codeGerman: CodeStrings = {
   createKey: 'Schlüssel erstellen',
   newKey: 'Dein neuer Schlüssel',
   copyNow: 'Kopiere ihn jetzt. Er wird nicht noch einmal angezeigt. Die Zeilen unten enthalten ihn schon.',
-  maxKeysReached: (count) =>
+  keyLimit: (count) =>
     count === 1
       ? 'Du kannst einen Schlüssel haben und hast ihn schon. Lösche ihn, um einen anderen zu erstellen.'
       : `Du hast ${count} Schlüssel, das ist die Höchstzahl. Lösche einen, um einen anderen zu erstellen.`,

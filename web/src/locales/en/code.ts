@@ -22,7 +22,7 @@ export const codeEnglish = {
   createKey: 'Create a key',
   newKey: 'Your new key',
   copyNow: 'Copy it now. It is not shown again. The lines below already contain it.',
-  maxKeysReached: (count: number) =>
+  keyLimit: (count: number) =>
     count === 1
       ? 'You can have one key, and you already have it. Delete it to create another.'
       : `You have ${count} keys, which is the maximum. Delete one to create another.`,

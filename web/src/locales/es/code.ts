@@ -23,7 +23,7 @@ export const codeSpanish: CodeStrings = {
   createKey: 'Crear una clave',
   newKey: 'Tu nueva clave',
   copyNow: 'Cópiala ahora. No se volverá a mostrar. Las líneas de abajo ya la contienen.',
-  maxKeysReached: (count) =>
+  keyLimit: (count) =>
     count === 1
       ? 'Puedes tener una clave y ya la tienes. Elimínala para crear otra.'
       : `Tienes ${count} claves, que es el máximo. Elimina una para crear otra.`,

@@ -24,7 +24,7 @@ export const codeFrench: CodeStrings = {
   createKey: 'Créer une clé',
   newKey: 'Votre nouvelle clé',
   copyNow: 'Copiez-la maintenant. Elle ne sera plus affichée. Les lignes ci-dessous la contiennent déjà.',
-  maxKeysReached: (count) =>
+  keyLimit: (count) =>
     count === 1
       ? 'Vous pouvez avoir une clé, et vous en avez déjà une. Supprimez-la pour en créer une autre.'
       : `Vous avez ${count} clés, le maximum. Supprimez-en une pour en créer une autre.`,
