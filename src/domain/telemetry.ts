@@ -24,7 +24,7 @@ export type CallOutcome = 'ok' | 'refused' | 'failed' | 'left';
 /** Returns the outcome of a call that the client did not cancel. */
 export function toCallOutcome(error: ParleyError | undefined): CallOutcome {
   if (error === undefined) return 'ok';
-  return error.status < 500 ? 'refused' : 'failed';
+  return error.status < 500 || error.isClientCaused ? 'refused' : 'failed';
 }
 
 /** Outcome of one attempt at an upstream. */
