@@ -12,7 +12,7 @@ export interface Metric {
 }
 
 /** Parameters of one scenario run. `scale` shortens a quick run. */
-interface Stage {
+export interface Stage {
   grounds: Grounds;
   load: string;
   running: Running;

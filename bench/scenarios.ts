@@ -4,7 +4,7 @@ import { readUsage } from './measure.ts';
 import { quickAppScenario } from './quick-app-scenario.ts';
 import { type Call, conversationCall, dialectCall, imageCall, type Manner, manners, smallCall } from './requests.ts';
 import { type LoadRun, runLoad } from './run-load.ts';
-import type { Metric, Scenario, Values } from './scenario.ts';
+import type { Metric, Scenario, Stage, Values } from './scenario.ts';
 import { startScenario } from './start-scenario.ts';
 
 const perSecond: Metric = { key: 'perSecond', title: 'req/s', digits: 0 };
@@ -40,6 +40,12 @@ function toSharedValues({ result, cpuMicros, othersShare }: LoadRun): Values {
 
 /** Warm-up before the measurement, so that contenders with a JIT compiler reach their steady state. */
 const warmSeconds = 6;
+
+/** Applies a load without a pause before a measurement that starts with single calls. */
+async function warmUp({ grounds, load, running }: Stage, call: Call): Promise<void> {
+  const args = ['closed', '--connections', 64, '--warm-s', 0, '--duration-s', warmSeconds];
+  await runLoad(grounds, load, running, call, args.map(String));
+}
 
 /** Measures the maximum throughput over a number of connections. */
 function closedScenario(plan: { name: string; title: string; call: () => Call; connections: number; seconds: number }): Scenario {
@@ -81,10 +87,10 @@ const latencyScenario: Scenario = {
     othersMetric,
   ],
   compared: p50,
-  async run({ grounds, load, running, scale }) {
+  async run(stage) {
+    const { grounds, load, running, scale } = stage;
     const call = smallCall('at-once', false);
-    const warmUp = ['closed', '--connections', 64, '--warm-s', 0, '--duration-s', warmSeconds];
-    await runLoad(grounds, load, running, call, warmUp.map(String));
+    await warmUp(stage, call);
     const args = ['rate', '--connections', 64, '--rate', 500, '--warm-s', 2 * scale, '--duration-s', 10 * scale];
     const run = await runLoad(grounds, load, running, call, args.map(String));
     return { ...toSharedValues(run), cpuPerReply: run.cpuMicros / run.result.replies };
@@ -109,8 +115,10 @@ function heldScenario(plan: {
     title: plan.title,
     metrics: [cpuPerChunk, cpuShare, firstP50, firstP99, relayP50, relayP99, flowing, delivered, ...memory, othersMetric],
     compared: cpuPerChunk,
-    async run({ grounds, load, running, scale }) {
+    async run(stage) {
+      const { grounds, load, running, scale } = stage;
       const idle = running.child?.pid === undefined ? Number.NaN : readUsage(running.child.pid).rssBytes;
+      await warmUp(stage, smallCall('at-once', true));
       const args = ['streams', '--streams', plan.streams, '--ramp', plan.ramp, '--step', plan.step, '--settle-s', 3 * scale];
       const run = await runLoad(
         grounds,
