@@ -4,8 +4,10 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
+import { plainCompletion } from '#test/chunks.ts';
 import { startPaced } from '#test/paced-server.ts';
-import { withKey } from '#test/start-service.ts';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, withKey } from '#test/start-service.ts';
 import { getApplicationPath } from '../applications/support.ts';
 import { inTime } from './fuzz-support.ts';
 import { type FullService, startFullService } from './support.ts';
@@ -182,6 +184,45 @@ describe('slow body', () => {
   it('ends the answer that has already started', async () => {
     const { open } = await startPaced();
     expect(await readAll(open('/early'))).toMatch(/begun\r\n$/);
+  });
+});
+
+describe('large bodies of one user', () => {
+  const mebibyte = 1024 ** 2;
+  const content = 'x'.repeat(3 * mebibyte);
+  const path = '/v1/chat/completions';
+  const body = JSON.stringify({ model: 'gpt', messages: [{ role: 'user', content }] });
+
+  it.each([
+    ['an announced length', `content-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`],
+    ['chunks', `transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n`],
+  ])('are limited from the start of a body with %s to the end of the response', async (_form, request) => {
+    const upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+    await using service = await startService(
+      {
+        keys: { [callerKey]: { project: 'test' }, 'another-key': { project: 'other' } },
+        models: { gpt: { upstreams: [{ endpoint: `${upstream.url}/v1` }] } },
+      },
+      { maxUserBodyBytes: 4 * mebibyte },
+    );
+    onTestFinished(() => upstream.close());
+    const send = (key: string, text: string) =>
+      service.sendRequest({ path, headers: { ...withKey(key), 'content-type': 'application/json' }, body: text });
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\napi-key: ${callerKey}\r\ncontent-type: application/json\r\n${request}`);
+
+    const rejected = await vi.waitFor(async () => {
+      const response = await send(callerKey, body);
+      expect(response.status).toBe(503);
+      return response;
+    });
+    expect(rejected.headers['retry-after']).toBe('5');
+    expect(JSON.parse(rejected.text)).toMatchObject({ error: { code: 'overloaded', type: 'server_overloaded' } });
+    expect((await send(callerKey, body.replace(content, 'Hi'))).status).toBe(200);
+    expect((await send('another-key', body)).status).toBe(200);
+    socket.destroy();
+    await vi.waitFor(async () => expect((await send(callerKey, body)).status).toBe(200));
   });
 });
 

@@ -25,6 +25,14 @@ export function getVectorBytes(memory: number): number {
   return Math.min(maxVectorBytes, Math.max(minVectorBytes, Math.floor(memory * vectorShare)));
 }
 
+const bodyShare = 1 / 8;
+const minBodyBytes = 128 * mebibyte;
+
+/** Returns the bytes for the large request bodies of one user. A call takes up to twice the bytes of its body. */
+export function getUserBodyBytes(memory: number): number {
+  return Math.max(minBodyBytes, Math.floor(memory * bodyShare));
+}
+
 /**
  * Gives memory that only the start needed back to the operating system: 16 MB of free pages, and 2 MB of bytecode. Blocks the event
  * loop for 0.1 s. `--expose-gc` is not on the command line, because V8 would then reject the compiled code of Node's own modules.

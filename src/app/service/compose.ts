@@ -40,6 +40,7 @@ import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { enforceBodyPace, headTimeouts, limitPipelining, withStrictTransport } from '#surfaces/http/server-guards.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { scimErrorDialect, scimPrefix } from '#surfaces/scim/scim-error.ts';
+import { getProcessMemory, getUserBodyBytes } from '../process/memory-shares.ts';
 import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
 import type { Core } from './feature.ts';
 import { features, listApiOperations } from './features.ts';
@@ -104,6 +105,7 @@ function composeCore(
   const identify = composeIdentify(parts, { keyUses, userKeys, blockedUsers, groupRoles, people });
   const contents = composeContents(parts);
   const { applications } = parts.stores;
+  const { maxUserBodyBytes = getUserBodyBytes(getProcessMemory()) } = parts;
   const prepareSaved = (id: string): void =>
     pipeline.documents.prepare(async () => [await pipeline.catalog.findStored(id)].filter((saved) => saved !== undefined));
   return {
@@ -111,7 +113,7 @@ function composeCore(
     ...pipeline,
     app,
     identify,
-    handler: new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry }),
+    handler: new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry, maxUserBodyBytes }),
     inFlightCalls,
     userKeys,
     blockedUsers,

@@ -40,7 +40,7 @@ export function draftRoutes(app: FastifyInstance, deps: DraftDeps): void {
 }
 
 async function answer({ handler, calls, readDraft }: DraftDeps, { context, caller }: Exchange): Promise<void> {
-  const bytes = await handler.readJson(context);
+  const bytes = await handler.readJson({ context, caller });
   if (bytes.length > maxBytes) throw bodyTooLarge(maxBytes);
   const body = parseBody(bytes);
   if (!isJsonObject(body)) throw createRequestError('', 'must be an object with application and request');

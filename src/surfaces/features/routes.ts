@@ -140,7 +140,7 @@ export function toRatePath(method: string | undefined, url: string): string {
 async function serveFeature(deps: FeatureRoutesDeps, { context, caller }: Exchange, { address, answer }: Feature): Promise<void> {
   const { handler, calls, catalog } = deps;
   const { request, response } = context;
-  const bytes = await handler.readJson(context);
+  const bytes = await handler.readJson({ context, caller });
   const snapshot = deps.snapshot();
   // IDs may contain slashes. The last segment selects the operation.
   const { parent: encodedId } = splitPath(stripPathPrefix(base, request.url ?? ''));

@@ -35,7 +35,7 @@ export async function authorizeCall(
   { context, caller }: Exchange,
   { use = 'chat', deployment: inPath, checkVersion, wantsTrace = false, missingModelMessage }: AuthorizeOptions = {},
 ): Promise<AuthorizedRequest> {
-  const bytes = await handler.readJson(context);
+  const bytes = await handler.readJson({ context, caller });
   const { length } = bytes;
   const parsed = inPath === undefined ? parseBody(bytes) : undefined;
   const deployment = inPath ?? readModel(parsed, missingModelMessage);

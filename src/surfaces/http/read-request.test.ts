@@ -32,14 +32,14 @@ test('readBody waits for a body until the signal aborts', async () => {
   const controller = new AbortController();
   const reading = serveRequest(`${head}{`, async (request) => {
     setTimeout(() => controller.abort(new Error('stopping')), 20);
-    return readBody(request, 1000, () => controller.signal);
+    return readBody(request, 1000, { signal: () => controller.signal });
   });
   await expect(reading).rejects.toThrow('stopping');
 });
 
 test('readBody fails immediately if the signal is aborted or the client has disconnected', async () => {
   const stopped = serveRequest(`${head}{`, async (request) =>
-    readBody(request, 1000, () => AbortSignal.abort(new Error('stopped'))),
+    readBody(request, 1000, { signal: () => AbortSignal.abort(new Error('stopped')) }),
   );
   await expect(stopped).rejects.toThrow('stopped');
   const left = serveRequest(`${head}{`, async (request) => {

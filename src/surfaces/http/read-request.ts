@@ -142,15 +142,22 @@ function unsupported(message: string): ParleyError {
   return new ParleyError('unsupported_media_type', message);
 }
 
+interface BodyOptions {
+  /** Returns a signal that ends the reading. */
+  readonly signal?: () => AbortSignal;
+  /** Called when a body takes further bytes beyond the first MiB. An error that it throws ends the reading. */
+  readonly onLargeBody?: (bytes: number) => void;
+}
+
 /**
  * Returns the complete body, synchronously if it is already buffered. Throws `payload_too_large` as soon as the body exceeds the
- * limit, and the reason of the signal if it aborts.
+ * limit, the reason of the signal if it aborts, and the errors of `onLargeBody`.
  */
-export function readBody(request: IncomingMessage, maxBytes: number, signal?: () => AbortSignal): Buffer | Promise<Buffer> {
+export function readBody(request: IncomingMessage, maxBytes: number, options: BodyOptions = {}): Buffer | Promise<Buffer> {
   request.on('error', ignore);
   const { headers, readableLength } = request;
   const isBuffered = readableLength > 0 && readableLength === Number(headers['content-length']);
-  if (!isBuffered) return gatherBody(request, maxBytes, signal?.());
+  if (!isBuffered) return gatherBody(request, maxBytes, options);
   // A small body usually arrives together with its headers. The length is passed because `read()` in Node 26 otherwise returns
   // only the first of several chunks.
   const body: Buffer = request.read(readableLength);
@@ -160,11 +167,21 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal?: ()
   return body;
 }
 
-function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
+function gatherBody(request: IncomingMessage, maxBytes: number, options: BodyOptions): Promise<Buffer> {
+  const signal = options.signal?.();
+  let countedBytes = largeBodyBytes;
+  // An announced length is counted before the body arrives. Other bodies are counted in steps of at least 1 MiB.
+  const count = (bytes: number): void => {
+    if (bytes <= countedBytes) return;
+    const addedBytes = Math.max(bytes - countedBytes, largeBodyBytes);
+    options.onLargeBody?.(addedBytes);
+    countedBytes += addedBytes;
+  };
   return new Promise((resolve, reject) => {
     // The events may have fired before the listeners below are attached.
     if (signal?.aborted === true) return reject(signal.reason);
     if (request.destroyed && !request.complete) return reject(connectionClosed());
+    count(Number(request.headers['content-length'] ?? 0));
     const pieces = new Pieces();
     // The request is retained as long as its response. Removing the listeners lets the body be freed earlier.
     const finish = (): void => {
@@ -173,9 +190,13 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     };
     const onData = (piece: Buffer): void => {
       pieces.add(piece);
-      if (pieces.bytes <= maxBytes) return;
-      finish();
-      reject(bodyTooLarge(maxBytes));
+      try {
+        if (pieces.bytes > maxBytes) throw bodyTooLarge(maxBytes);
+        count(pieces.bytes);
+      } catch (error) {
+        finish();
+        reject(error);
+      }
     };
     const end = (): void => {
       finish();

@@ -19,6 +19,8 @@ export interface RequestHandlerDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly inFlightCalls: InFlightCalls;
   readonly telemetry: Telemetry;
+  /** Maximum bytes of the large bodies of one user. */
+  readonly maxUserBodyBytes: number;
 }
 
 /** `false` means that the content of the call and of its inner calls is not recorded (docs/operations.md, Content of calls). */
@@ -38,9 +40,11 @@ export interface RouteOptions {
 /** Serves the requests that run calls. Each request has one telemetry record and receives one response. */
 export class RequestHandler {
   readonly #deps: RequestHandlerDeps;
+  readonly #largeBodies: LargeBodies;
 
   constructor(deps: RequestHandlerDeps) {
     this.#deps = deps;
+    this.#largeBodies = new LargeBodies(deps.maxUserBodyBytes);
   }
 
   /**
@@ -79,10 +83,13 @@ export class RequestHandler {
     inFlightCalls.delete(context);
   }
 
-  /** Reads a JSON body. Throws 415 for another media type and 413 if it is too large. */
-  readJson(context: RequestContext): Buffer | Promise<Buffer> {
+  /** Reads a JSON body. Throws 415 for another media type, 413 if it is too large, and 503 if `LargeBodies` has no capacity. */
+  readJson({ context, caller }: Exchange): Buffer | Promise<Buffer> {
     requireJson(context.request);
-    return readBody(context.request, this.#maxBodyBytes, () => context.signal);
+    return readBody(context.request, this.#maxBodyBytes, {
+      signal: () => context.signal,
+      onLargeBody: (bytes) => this.#largeBodies.add(caller, bytes, context.closed),
+    });
   }
 
   #findTags({ headers }: IncomingMessage, { project, chain }: Caller): Tags | undefined {
@@ -97,4 +104,37 @@ export class RequestHandler {
   get #maxBodyBytes(): number {
     return this.#deps.snapshot().configuration.security.maxBodyBytes;
   }
+}
+
+/**
+ * Limits the memory of the large bodies of each user's calls. A body counts until the response has ended, because a call holds its
+ * request until then. Calls with a per-request key count separately, so that a call and the calls of its application fit
+ * together. A single body may exceed the limit.
+ */
+export class LargeBodies {
+  readonly #maxBytes: number;
+  readonly #bytes = new Map<string, number>();
+  readonly #innerBytes = new Map<string, number>();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Counts bytes of a body until the response is closed. Throws `overloaded` if the bytes exceed the limit. */
+  add({ subject, chain }: Pick<Caller, 'subject' | 'chain'>, bytes: number, closed: Promise<void>): void {
+    const bytesBySubject = chain === null ? this.#bytes : this.#innerBytes;
+    const held = bytesBySubject.get(subject) ?? 0;
+    if (held > 0 && held + bytes > this.#maxBytes) throw createTooManyError(this.#maxBytes);
+    bytesBySubject.set(subject, held + bytes);
+    void closed.then(() => {
+      const remaining = (bytesBySubject.get(subject) ?? 0) - bytes;
+      if (remaining > 0) bytesBySubject.set(subject, remaining);
+      else bytesBySubject.delete(subject);
+    });
+  }
+}
+
+function createTooManyError(maxBytes: number): ParleyError {
+  const message = `The large bodies of your calls in progress may have ${maxBytes} bytes together. Send fewer of them at a time.`;
+  return new ParleyError('overloaded', message, { retryAfterSeconds: 5, isClientCaused: true });
 }

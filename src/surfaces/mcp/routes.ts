@@ -70,7 +70,7 @@ async function serve(deps: McpServerDeps, running: RunningCalls, exchange: RawEx
   const { context, caller, encodedId } = exchange;
   rejectOtherOrigins(context.request, deps.snapshot().configuration.security.allowedOrigins);
   const responder = new McpResponder(context, readAccepted(context.request));
-  const bytes = await deps.handler.readJson(context);
+  const bytes = await deps.handler.readJson(exchange);
   const deployment = await findChatDeployment(deps, caller, encodedId);
   let id: McpMessage['id'];
   try {
