@@ -377,7 +377,7 @@ describe('the chat list', () => {
     await page.getByRole('button', { name: 'Memory' }).click();
     await page.getByText('Everyone with a key of the team “test” can see and change this too.').waitFor();
     await dialog.getByLabel('Memory text').fill('Lives in Porto.');
-    await save('Saved. This applies', closeMemory);
+    await save('of each chat.', closeMemory);
     await page.getByRole('link', { name: 'New chat in “home”' }).click();
     await page.getByText('belongs to the project “home”').waitFor();
     await page.locator('.picker').click();
@@ -393,7 +393,7 @@ describe('the chat list', () => {
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Memory' }).click();
     await dialog.getByLabel('Use the memory in chats').uncheck();
-    await save('Saved. This applies', closeMemory);
+    await save('of each chat.', closeMemory);
     await page.getByRole('link', { name: 'New chat', exact: true }).click();
     await page.locator('.starter').first().waitFor();
     await sendMessage('And now?');
