@@ -12,7 +12,7 @@ import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { useAdminStrings } from './admin-strings.ts';
-import { type CreatedKey, deleteEntry, type Entry, type Kind, migrateEntry, rotateKey, saveEntry } from './entries.ts';
+import { type CreatedKey, deleteEntry, type Entry, type Kind, migrateEntry, readEntry, rotateKey, saveEntry } from './entries.ts';
 import { ModelTest } from './model-test.tsx';
 import { useEntries } from './use-entries.ts';
 import type { EntryDraft } from './use-entry-draft.ts';
@@ -104,10 +104,14 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
   const { service, announce } = usePage();
   const [overlap, setOverlap] = useState<number>(3600);
   const [isRotating, setIsRotating] = useState(false);
-  const [rotatedKey, setRotatedKey] = useState<CreatedKey>();
+  const [rotation, setRotation] = useState<{ readonly createdKey: CreatedKey; readonly rotated: Entry | undefined }>();
   const { error, run } = useAction();
   const isBlocked = stored.value.disabled === true;
-  const rotate = async (): Promise<void> => setRotatedKey(await rotateKey(service, stored.id, overlap));
+  const rotate = async (): Promise<void> => {
+    const createdKey = await rotateKey(service, stored.id, overlap);
+    // Read before the dialog closes, because the next action needs the new ETag. Without it, the secret must still be shown.
+    setRotation({ createdKey, rotated: await readEntry(service, 'keys', stored.id).catch(() => undefined) });
+  };
   const setBlocked = async (disabled: boolean): Promise<void> => {
     draft.accept(await saveEntry(service, 'keys', { id: stored.id, etag: stored.etag, value: { ...stored.value, disabled } }));
     announce(disabled ? strings.keyBlocked : strings.keyUnblocked);
@@ -151,12 +155,13 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
           </label>
         </QuestionDialog>
       )}
-      {rotatedKey !== undefined && (
+      {rotation !== undefined && (
         <SecretDialog
-          createdKey={rotatedKey}
+          createdKey={rotation.createdKey}
           onClose={() => {
-            setRotatedKey(undefined);
-            void draft.load();
+            setRotation(undefined);
+            if (rotation.rotated === undefined) void draft.load();
+            else draft.accept(rotation.rotated);
           }}
         />
       )}
