@@ -1,4 +1,4 @@
-/** The part of the Web Speech API that the page uses. The DOM types do not fully cover it. */
+/** The part of the browser's speech recognition that the page uses. The DOM types do not fully cover it. */
 interface Recognition extends EventTarget {
   lang: string;
   continuous: boolean;
