@@ -22,7 +22,7 @@ export async function readOpenIdConfiguration(http: HttpClient, issuer: string, 
   return document;
 }
 
-/** Returns whether a URL from an issuer's configuration is acceptable: https, or http if the issuer itself uses http. */
+/** Returns whether a URL from an issuer's configuration is acceptable: https, or http on loopback if the issuer also uses http. */
 export function isIssuerEndpoint(issuer: string, url: unknown): url is string {
   return typeof url === 'string' && isSecureUrl(url) && (url.startsWith('https:') || issuer.startsWith('http:'));
 }

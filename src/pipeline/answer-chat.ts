@@ -42,12 +42,12 @@ export interface Responders {
   readonly callApplication: Responder;
   readonly runQuickApp: Responder;
   readonly runAddons: (prepared: PreparedCall, run: AddonRun) => Handle;
-  /** Runs the tools of the MCP servers that the request names. Another responder answers the turns. */
+  /** Runs the tools of the MCP servers that the request names. Another responder answers for the model in each turn. */
   readonly runRemoteTools: (prepared: PreparedCall, run: RemoteToolsRun) => Handle;
 }
 
 /**
- * Returns the function that answers authorized calls. It checks the request, reserves its limits, and pushes the reply,
+ * Returns the function that answers authorized calls. It checks the request, reserves quota, and pushes the reply,
  * normalized and metered.
  */
 export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
@@ -69,7 +69,7 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
 
 /**
  * Returns the sink that records the content of a call, or the reply itself if the content is not recorded. `request` is the request
- * of the client, without defaults. With `store: false`, the call and its inner calls are private.
+ * of the client, without defaults. With `store: false`, it marks the call as private, so that inner calls are not recorded either.
  */
 function recordContent(target: Target, request: ChatRequest, reply: ReplySink): ReplySink {
   if (request.store === false) target.call.record.isPrivate = true;
@@ -79,7 +79,7 @@ function recordContent(target: Target, request: ChatRequest, reply: ReplySink): 
   return recorder;
 }
 
-/** Starts to answer a call after its limits are reserved. */
+/** Reserves quota, and then starts the answer. Rejects the reply if that fails. */
 async function begin(
   { reserveLimits, responders, onRemovedReferences }: AnswerChatDeps,
   prepared: PreparedCall,
@@ -104,8 +104,8 @@ async function begin(
 }
 
 /**
- * Returns the call with the deployment's defaults in its request, checked against the features of the deployment. Throws the
- * 400 for an invalid request.
+ * Returns the call with the deployment's defaults in its request, checked against the features of the deployment. Throws
+ * `invalid_request`.
  */
 function prepare({ states }: AnswerChatDeps, target: Target, input: ChatInput): PreparedCall {
   const { call, deployment, snapshot } = target;
@@ -145,7 +145,7 @@ function selectAnswer(responders: Responders, { target: { deployment }, request,
 /** Fields of a translated request that never come from the defaults. */
 const fieldsWithoutDefaults: ReadonlySet<string> = new Set(['model', 'input', 'store', 'stream', 'include']);
 
-/** Adds the deployment's defaults to a relayed request of the Responses API where it has no value. Requests of other dialects keep theirs. */
+/** Adds the deployment's defaults to a relayed request of the Responses API where it has no value. Returns others unchanged. */
 function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }: Deployment): NativeRequest | undefined {
   if (native?.dialect !== 'responses' || Object.keys(defaults).length === 0) return native;
   const translated = Object.entries(toResponsesRequest({ messages: [], ...defaults }, ''));

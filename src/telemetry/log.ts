@@ -13,7 +13,7 @@ const secretPatterns: readonly (readonly [RegExp, string])[] = [
   // Pattern bound: linear. A slash ends the search, and each start has two of them.
   [/\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@:]*:[^\s/@]*@/gi, '$1***@'],
   [/\bsk-[\w-]{8,}/g, '***'],
-  // Pattern bound: a start that does not match costs at most 1,024 characters.
+  // Pattern bound: a start that does not match costs at most 1,024 + 16,384 characters.
   [/\beyJ[\w-]{4,1024}\.[\w-]{1,16384}\.[\w-]*/g, '***'],
 ];
 
@@ -21,7 +21,10 @@ export type LogLevel = (typeof logLevels)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The log of a node, as lines of JSON. Known secrets are removed from fields and messages. Content is never logged. */
+/**
+ * The log of a node, as lines of JSON. Known secrets are removed from fields and messages. Text that may quote content is logged
+ * only at the level `debug` and below.
+ */
 export interface Log {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
@@ -89,7 +92,7 @@ const maxCauseDepth = 5;
 const maxMessageChars = 500;
 const maxFrames = 12;
 const withheld = '(not logged: it may quote content)';
-/** An upstream may put any text into its error code. Only short identifiers are logged. */
+/** An upstream may put any text into its error code. Above the level `debug`, only short identifiers are logged. */
 const codePattern = /^[\w.-]{1,64}$/;
 
 /** Log fields of an error. */
@@ -104,8 +107,8 @@ interface DescribedError {
 }
 
 /**
- * Describes an error with its causes. Messages of upstreams and excerpts of a JSON parser may quote user content. They are left
- * out unless `includesForeignText` is set.
+ * Describes an error with its causes. Messages of upstreams and of JSON parsers may quote user content. They are left out
+ * unless `includesForeignText` is set.
  */
 export function describeError(error: unknown, includesForeignText: boolean, depth = 0): DescribedError {
   if (!(error instanceof Error))

@@ -1,7 +1,7 @@
 import type { Clock } from '../time/clock.ts';
 import type { BoundedCache } from './bounded-cache.ts';
 
-/** A created value and how many milliseconds from now it may be used. */
+/** A created value and its lifetime in milliseconds. */
 export interface ExpiringValue<Value> {
   readonly value: Value;
   readonly freshMs: number;
@@ -9,7 +9,7 @@ export interface ExpiringValue<Value> {
 
 export interface ExpiringCacheOptions<Value> {
   readonly clock: Clock;
-  /** Cache of the entries. It must count them with `createEntryCounter`. */
+  /** Cache of the entries. Its `countBytes` must come from `createEntryCounter`. */
   readonly store: BoundedCache<ExpiringEntry<Value>>;
   /** Lifetime of a cached failure in milliseconds. With 0, failures are not cached. */
   readonly failureFreshMs: number;
@@ -20,7 +20,7 @@ export interface ExpiringEntry<Value> {
   readonly promise: Promise<Value>;
   /** Set when the value is ready. */
   value: Value | undefined;
-  /** Time on the clock's `nowMs`. Infinite while the value is being created. */
+  /** Expiry on the scale of the clock's `nowMs`. Infinite while the value is being created. */
   freshUntilMs: number;
 }
 

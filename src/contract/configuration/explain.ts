@@ -7,7 +7,7 @@ import { didYouMean } from './did-you-mean.ts';
 import { formatPath, type Issue, type Path } from './issue.ts';
 import { findDiscriminator, getFormKind, getKind, listMatchingForms, type SchemaNode } from './schema-node.ts';
 
-/** Returns all errors of a value by its schema, one for each path. The result is empty only if the value is valid. */
+/** Validates a value against a schema. Returns the first issue at each path. The result is empty only if the value is valid. */
 export function explain(schema: TSchema, value: unknown): readonly Issue[] {
   const issues = new Map<string, Issue>();
   const errors = listErrors(schema, value);

@@ -10,7 +10,7 @@ import { restoreSecrets, toolsetDepth } from './secrets.ts';
 
 const schema = compileShape(QuickAppForm);
 
-/** Returns all errors of the settings of a quick app. */
+/** Returns the schema errors of the settings of a quick app, or else the first invalid condition. */
 export function findQuickAppIssues(properties: unknown): readonly Issue[] {
   const completed = complete(QuickAppForm, properties);
   return schema.Check(completed) ? findConditionIssues(completed) : explain(QuickAppForm, completed);

@@ -10,11 +10,12 @@ import { type KeyRing, type RingEntry, requireAllowedAddress } from './key-ring.
 import type { PerRequestKeys } from './per-request-keys.ts';
 
 /**
- * Resolves the caller of a key or token. Returns the caller synchronously for a configured key without bounds.
+ * Resolves the caller of a key or token. Usually returns synchronously for a configured key without bounds
+ * on its expiry, addresses, and deployments.
  * Throws:
  * - `invalid_api_key` or `invalid_token` if the credentials are not valid.
  * - `address_not_allowed` if the key is bound to addresses that do not include the address of the request.
- * - `overloaded` if a store or identity provider is unavailable, or if this node has not received changes of keys for too long.
+ * - `overloaded` if a store or identity provider is unavailable, or if this node's copy of the keys may be outdated.
  * - `request_limit_exceeded` if too many unknown tokens come from the address of the request.
  * - `access_denied` for a key that is bound to deployments, unless the route accepts such keys. Only this function rejects
  *   them.
@@ -39,13 +40,14 @@ export interface IdentifyDeps {
   readonly runtimeKeys?: { requireCurrent(name: string | undefined): void } | undefined;
   /** Called once per accepted request with the name of its configured key. */
   readonly onKeyUse?: ((name: string) => void) | undefined;
-  /** Called once per rejection with the error code, never with the credentials. */
+  /** Called for invalid credentials, a disallowed address, and a blocked user, with the error code and never the credentials. */
   readonly onRejection?: (code: ErrorCode) => void;
 }
 
 /**
- * Creates the lookup. It first looks for a configured key. After that, the form of the credentials selects between tokens, keys
- * that users created, per-request keys, and opaque tokens. Only configured keys can also have the form of a token.
+ * Creates the lookup. It first looks for a configured key. After that, JWTs and keys that users created are recognized by
+ * their form. Other credentials are looked up as a per-request key, and then as an opaque token. Only configured keys can also have
+ * the form of a JWT.
  */
 export function createIdentify(
   snapshot: () => Pick<ConfigSnapshot, 'keys' | 'configuration'>,

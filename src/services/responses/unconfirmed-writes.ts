@@ -6,7 +6,7 @@ const settledMs = 10_000;
 const maxWrites = 10_000;
 const firstPauseMs = 2_000;
 const maxPauseMs = 30_000;
-/** Growth of the pauses, so that the retries after an outage are late by about a tenth of its duration. */
+/** Growth of the pauses. The first retry after an outage comes at most a tenth of its duration, or 30 s, late. */
 const pauseGrowth = 1.1;
 
 /**
@@ -30,7 +30,7 @@ export class UnconfirmedWrites {
     this.#writes.delete(id);
   }
 
-  /** Deletes the responses. Throws `StoreError`. The next call then deletes the rest. */
+  /** Deletes the responses whose write can no longer take effect. Throws `StoreError`. The next call then deletes the rest. */
   async deleteFrom(responses: Pick<ResponseStore, 'deleteUnconfirmed'>, node: string): Promise<void> {
     for (const { atMs, ...write } of [...this.#writes.values()]) {
       if (this.#clock.nowMs() - atMs < settledMs) continue;
@@ -41,8 +41,8 @@ export class UnconfirmedWrites {
 }
 
 /**
- * Repeats a write until the store confirms it, at first every two seconds and later every 30 seconds, in the background. It does
- * not give up while the process runs, because no other node ends the responses of a live node. Never rejects.
+ * Repeats a write until the store confirms it, at first every two seconds and later every 30 seconds. It does not give up while
+ * the process runs, because no other node ends the responses of a live node. Never rejects.
  */
 export async function retryUntilStored<Value>(clock: Pick<Clock, 'sleep'>, write: () => Promise<Value>): Promise<Value> {
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * pauseGrowth, maxPauseMs)) {

@@ -7,7 +7,7 @@ interface Waiter {
 export class WriteLock {
   readonly #queue: Waiter[] = [];
 
-  /** Resolves when this process has the lock. */
+  /** Resolves when the worker has the lock. */
   acquire(worker: number): Promise<void> {
     return new Promise((resolve) => {
       this.#queue.push({ worker, onAcquired: resolve });

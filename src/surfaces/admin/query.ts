@@ -10,7 +10,7 @@ export function readFilter(query: Query): UsageFilter {
   return {
     subject: readText(query, 'user'),
     keyId: readText(query, 'key'),
-    // The empty text is a valid value. It selects calls without a project.
+    // An empty string is a valid value. It selects calls without a project.
     project: query.project === '' ? '' : readText(query, 'project'),
     deployment: readText(query, 'deployment'),
     requestId: readText(query, 'requestId'),
@@ -18,7 +18,7 @@ export function readFilter(query: Query): UsageFilter {
   };
 }
 
-/** Bounds of the parameter `limit`. */
+/** Maximum and default of the parameter `limit`. */
 export const pageLimit = { max: 500, fallback: 50 } as const;
 
 /** Position in a list, after a record. */
@@ -27,7 +27,7 @@ export interface Cursor {
   readonly id: string;
 }
 
-/** Returns the size of a page, and the last record of the previous page. Throws `invalid_request`. */
+/** Returns the size of a page, and the position after which it starts. Throws `invalid_request`. */
 export function readPage(query: Query): { readonly limit: number; readonly beforeMs: number; readonly beforeId: string } {
   const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readCursor(query) ?? {};
   return { limit: readLimit(query, pageLimit), beforeMs, beforeId };
@@ -49,7 +49,7 @@ function toToken({ atMs, id }: Cursor): string {
   return Buffer.from(`${atMs} ${id}`).toString('base64url');
 }
 
-/** Returns the last record of the previous page from the parameter `token`, or undefined for the first page. Throws `invalid_request`. */
+/** Decodes the parameter `token`, the position of the last record of the previous page. Throws `invalid_request`. */
 export function readCursor(query: Query): Cursor | undefined {
   const token = readText(query, 'token');
   if (token === undefined) return undefined;

@@ -156,17 +156,17 @@ export function toFailedError(response: unknown): UpstreamError {
   return new UpstreamError(error.kind, error.message, { ...error, isFailedResponse: true });
 }
 
-/** Returns whether an event opens a response and has no part of it. */
+/** Returns whether an event can precede all output of a response. */
 export function isOpening({ type }: JsonObject): boolean {
   return openingTypes.has(type);
 }
 
-/** Returns whether an event ends a response. */
+/** Returns whether an event ends a response that has not failed. */
 export function isEnd({ type }: JsonObject): boolean {
   return endTypes.has(type);
 }
 
-/** Returns whether the bytes of an event end a response. */
+/** Returns whether the bytes of an event end a response that has not failed. */
 export function isEndMark(event: string): boolean {
   const value = toEventValue(event);
   return isJsonObject(value) && isEnd(value);

@@ -21,10 +21,10 @@ export interface Session {
   readonly service: Service;
   readonly library: Library;
   readonly replyRunner: ReplyRunner;
-  /** Messages that wait for an answer. */
+  /** Messages that are sent when the current answer ends. */
   readonly outbox: Outbox;
   readonly deployments: readonly Deployment[];
-  /** Name of the user at the service. */
+  /** ID of the user at the service. */
   readonly user: string;
   /** The model that names chats, if one is configured and available to the user. */
   readonly titleModel?: string;
@@ -39,16 +39,16 @@ export interface Session {
   readonly isAdmin: boolean;
   /** Whether the user may see the usage of all users, the operations page, and the administration. */
   readonly canAudit: boolean;
-  /** Sends pending changes and removes the chats from this browser. */
+  /** Sends pending changes, and then deletes this browser's copy of the chats if the service has all of them. */
   readonly close: () => void;
   /** Whether the browser forbids storage. */
   readonly isStorageUnavailable: boolean;
 }
 
 const hiddenFrameMs = 400;
-/** Maximum time to wait for the service before the page shows the data of the browser. */
+/** Maximum time to wait for the service before the page opens with the chats stored in this browser. */
 const maxStartMs = 1500;
-/** Delay before code and data for later are loaded, so that the page is usable first. */
+/** Delay before loading code and data that are not needed at first, so that the page is usable earlier. */
 const prepareAfterMs = 1000;
 
 /**

@@ -16,12 +16,12 @@ import { useStrings } from '../strings/strings.tsx';
 import { useNavigate } from './use-navigate.ts';
 
 const maxItems = 40;
-/** Maximum number of entries per kind for an empty query. */
+/** Maximum number of chats, and of deployments, for an empty query. */
 const maxPerKind = 5;
 
 interface PaletteProps {
   readonly close: () => void;
-  /** Searches the text of the chats in the sidebar. */
+  /** Opens the sidebar's search in the text of chats. */
   readonly searchChats: (text: string) => void;
 }
 
@@ -154,7 +154,7 @@ function toPlain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-/** Collects all entries when the palette opens: actions, pages, chats, and deployments. */
+/** Collects the entries that need no request when the palette opens: actions, pages, chats, and deployments. */
 function useAllCommands(): readonly Command[] {
   const strings = useStrings();
   const { commands, library, deployments, canAudit } = usePage();

@@ -128,7 +128,7 @@ export class Notes {
   }
 }
 
-/** Minimum length of a key whose digest is hard to guess. */
+/** Minimum length of a key that is hard to find from its digest. */
 const minKeyLength = 16;
 
 /** Returns the digest of a key, which the result has instead of the key. */
@@ -163,7 +163,7 @@ export class Variables {
     for (const name of names) this.#usedNames.add(name);
   }
 
-  /** Returns a reference for a secret. A secret that is already a reference stays unchanged. */
+  /** Returns a reference for a secret. A secret that is already a reference gets no new variable. */
   toReference(secret: string, path: Path, preferredName: string): string {
     const resolved = this.convertReferences(secret);
     if (isReference(resolved)) return resolved;
@@ -175,7 +175,7 @@ export class Variables {
   }
 
   /**
-   * Returns a text that may contain references, such as a URL. Converts `os.environ/NAME` to `${NAME}`. Escapes `${` in a text
+   * Converts a text that may contain references, such as a URL. Replaces `os.environ/NAME` by `${NAME}`. Escapes `${` in a text
    * without references.
    */
   convertReferences(text: string): string {
@@ -184,7 +184,7 @@ export class Variables {
     return writtenReference.test(text) ? text : escapeReferences(text);
   }
 
-  /** Returns a text for users. Only a text that is entirely a reference stays a reference. */
+  /** Escapes `${` in a text, unless the complete text is a reference. */
   escapeText(text: string): string {
     return isReference(text) || pythonReference.test(text) ? this.convertReferences(text) : escapeReferences(text);
   }
