@@ -145,7 +145,7 @@ function selectAnswer(responders: Responders, { target: { deployment }, request,
 /** Fields of a translated request that never come from the defaults. */
 const fieldsWithoutDefaults: ReadonlySet<string> = new Set(['model', 'input', 'store', 'stream', 'include']);
 
-/** Adds the deployment's defaults to a relayed request of the Responses API where it has no value. Returns others unchanged. */
+/** Adds the deployment's defaults to a relayed request of the Responses API where it has no value. Other dialects stay unchanged. */
 function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }: Deployment): NativeRequest | undefined {
   if (native?.dialect !== 'responses' || Object.keys(defaults).length === 0) return native;
   const translated = Object.entries(toResponsesRequest({ messages: [], ...defaults }, ''));
