@@ -208,21 +208,23 @@ describe('large bodies of one user', () => {
     onTestFinished(() => upstream.close());
     const send = (key: string, text: string) =>
       service.sendRequest({ path, headers: { ...withKey(key), 'content-type': 'application/json' }, body: text });
+    const connected = once(service.app.server, 'connection') as Promise<[Socket]>;
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
+    const [serverSocket] = await connected;
     socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\napi-key: ${callerKey}\r\ncontent-type: application/json\r\n${request}`);
 
-    const rejected = await vi.waitFor(async () => {
-      const response = await send(callerKey, body);
-      expect(response.status).toBe(503);
-      return response;
-    });
+    // Otherwise the next body could be counted first.
+    await expect.poll(() => serverSocket.bytesRead, { timeout: 20_000 }).toBe(socket.bytesWritten);
+
+    const rejected = await send(callerKey, body);
+    expect(rejected.status).toBe(503);
     expect(rejected.headers['retry-after']).toBe('5');
     expect(JSON.parse(rejected.text)).toMatchObject({ error: { code: 'overloaded', type: 'server_overloaded' } });
     expect((await send(callerKey, body.replace(content, 'Hi'))).status).toBe(200);
     expect((await send('another-key', body)).status).toBe(200);
     socket.destroy();
-    await vi.waitFor(async () => expect((await send(callerKey, body)).status).toBe(200));
+    await expect.poll(async () => (await send(callerKey, body)).status, { timeout: 20_000 }).toBe(200);
   });
 });
 
