@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { OwnerSlots } from './fair-queue.ts';
+import { OwnerQuota } from './fair-queue.ts';
 
-it('OwnerSlots bounds the concurrent work of each owner separately and frees the slot of finished work', async () => {
+it('OwnerQuota bounds the concurrent work of each owner separately and frees the slot of finished work', async () => {
   const error = new Error('no slot is free');
-  const slots = new OwnerSlots(2, () => error);
+  const slots = new OwnerQuota(2, () => error);
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();
   const running = [slots.run('ann', () => first.promise), slots.run('ann', () => second.promise)];

@@ -76,29 +76,36 @@ export class FairQueue {
   }
 }
 
-/** Limits the concurrent tasks of each owner. Rejects tasks above the limit. */
-export class OwnerSlots {
-  readonly #slots: number;
+/** Limits an amount for each owner, such as concurrent tasks or bytes. A single task or body may exceed the limit. */
+export class OwnerQuota {
+  readonly #max: number;
   readonly #createError: () => Error;
   readonly #used = new Map<string, number>();
 
-  /** `slots` is the maximum number of concurrent tasks of an owner. */
-  constructor(slots: number, createError: () => Error) {
-    this.#slots = slots;
+  constructor(max: number, createError: () => Error) {
+    this.#max = max;
     this.#createError = createError;
   }
 
-  /** Runs the work and returns its result. Throws the error of `createError`, without running the work, if no slot is free. */
-  async run<Value>(owner: string, work: () => Promise<Value>): Promise<Value> {
+  /** Takes an amount, and returns a function that releases it. Throws the error of `createError` if the owner holds too much. */
+  take(owner: string, amount: number): () => void {
     const used = this.#used.get(owner) ?? 0;
-    if (used >= this.#slots) throw this.#createError();
-    this.#used.set(owner, used + 1);
+    if (used > 0 && used + amount > this.#max) throw this.#createError();
+    this.#used.set(owner, used + amount);
+    return () => {
+      const remaining = (this.#used.get(owner) ?? 0) - amount;
+      if (remaining > 0) this.#used.set(owner, remaining);
+      else this.#used.delete(owner);
+    };
+  }
+
+  /** Runs a task, which counts as 1, and returns its result. Throws the error of `createError` instead if too many are running. */
+  async run<Value>(owner: string, work: () => Promise<Value>): Promise<Value> {
+    const release = this.take(owner, 1);
     try {
       return await work();
     } finally {
-      const remaining = (this.#used.get(owner) ?? 1) - 1;
-      if (remaining === 0) this.#used.delete(owner);
-      else this.#used.set(owner, remaining);
+      release();
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { OwnerSlots } from '#base/isolation/fair-queue.ts';
+import { OwnerQuota } from '#base/isolation/fair-queue.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -78,11 +78,11 @@ const maxOpenAttempts = 3;
 export class StoredResources {
   readonly #deps: StoredResourcesDeps;
   /** Limits the concurrent uploads of each bucket, so that slow uploads of one user do not use the capacity of the node. */
-  readonly #slots: OwnerSlots;
+  readonly #slots: OwnerQuota;
 
   constructor(deps: StoredResourcesDeps) {
     this.#deps = deps;
-    this.#slots = new OwnerSlots(deps.maxBucketUploads, () => new StoreError('too many uploads are in progress'));
+    this.#slots = new OwnerQuota(deps.maxBucketUploads, () => new StoreError('too many uploads are in progress'));
   }
 
   get maxFileBytes(): number {

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
-import { OwnerSlots } from '#base/isolation/fair-queue.ts';
+import { OwnerQuota } from '#base/isolation/fair-queue.ts';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import { StoreError } from '#domain/store-error.ts';
 
 /** A blob store with a maximum number of concurrent writes. Further writes throw `StoreError`. */
 export class BoundedBlobStore implements BlobStore {
   readonly #store: BlobStore;
-  readonly #slots: OwnerSlots;
+  readonly #slots: OwnerQuota;
 
   constructor(store: BlobStore, maxWrites: number) {
     this.#store = store;
-    this.#slots = new OwnerSlots(maxWrites, () => new StoreError('too many uploads are in progress'));
+    this.#slots = new OwnerQuota(maxWrites, () => new StoreError('too many uploads are in progress'));
   }
 
   write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {

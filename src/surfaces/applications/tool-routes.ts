@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { OwnerSlots } from '#base/isolation/fair-queue.ts';
+import { OwnerQuota } from '#base/isolation/fair-queue.ts';
 import { IsolationError } from '#base/isolation/isolated-process.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
@@ -36,7 +36,7 @@ const maxConcurrentRequests = 8;
 
 /** Registers `/v1/tools/…`, which lists and runs the tools of a saved or unsaved toolset (docs/wire.md, Applications). */
 export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
-  const slots = new OwnerSlots(maxConcurrentRequests, createNoSlotError);
+  const slots = new OwnerQuota(maxConcurrentRequests, createNoSlotError);
   serveEarly(app, { method: 'POST', url: '/v1/tools/list' }, async (request, reply) => {
     const { caller, toolset } = await readTrial(deps, request, parseToolsetRequest);
     if (toolset.kind !== 'mcp')

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { OwnerQuota } from '#base/isolation/fair-queue.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { findSessionInHeaders } from '#contract/chat/session-id.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -109,28 +110,22 @@ export class RequestHandler {
 /**
  * Limits the memory of the large bodies of each user's calls. A body counts until the response has ended, because a call holds its
  * request until then. Calls with a per-request key count separately, so that a call and the calls of its application fit
- * together. A single body may exceed the limit.
+ * together.
  */
 export class LargeBodies {
-  readonly #maxBytes: number;
-  readonly #bytes = new Map<string, number>();
-  readonly #innerBytes = new Map<string, number>();
+  readonly #bytes: OwnerQuota;
+  readonly #innerBytes: OwnerQuota;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    const createError = (): ParleyError => createTooManyError(maxBytes);
+    this.#bytes = new OwnerQuota(maxBytes, createError);
+    this.#innerBytes = new OwnerQuota(maxBytes, createError);
   }
 
   /** Counts bytes of a body until the response is closed. Throws `overloaded` if the bytes exceed the limit. */
   add({ subject, chain }: Pick<Caller, 'subject' | 'chain'>, bytes: number, closed: Promise<void>): void {
-    const bytesBySubject = chain === null ? this.#bytes : this.#innerBytes;
-    const held = bytesBySubject.get(subject) ?? 0;
-    if (held > 0 && held + bytes > this.#maxBytes) throw createTooManyError(this.#maxBytes);
-    bytesBySubject.set(subject, held + bytes);
-    void closed.then(() => {
-      const remaining = (bytesBySubject.get(subject) ?? 0) - bytes;
-      if (remaining > 0) bytesBySubject.set(subject, remaining);
-      else bytesBySubject.delete(subject);
-    });
+    const quota = chain === null ? this.#bytes : this.#innerBytes;
+    void closed.then(quota.take(subject, bytes));
   }
 }
 

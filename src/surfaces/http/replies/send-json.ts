@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
+import { OwnerQuota } from '#base/isolation/fair-queue.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { endResponse } from './event-stream.ts';
 import { privateFields } from './header-fields.ts';
@@ -30,7 +31,7 @@ const maxStalledMs = 60_000;
  * that read nothing could otherwise use up the memory. The values of a user are read from the store one after another.
  */
 export class LargeReplies {
-  readonly #unreadBytes = new Map<string, number>();
+  readonly #unreadBytes = new OwnerQuota(maxUnreadBytes, createTooManyError);
   /** The last read of each subject. Never rejects. */
   readonly #reads = new Map<string, Promise<void>>();
 
@@ -40,16 +41,12 @@ export class LargeReplies {
    */
   async send(subject: string, reply: FastifyReply, read: () => Promise<object>): Promise<FastifyReply> {
     const bytes = await this.#readInTurn(subject, async () => Buffer.from(JSON.stringify(await read())));
-    const unread = this.#unreadBytes.get(subject) ?? 0;
-    if (unread > 0 && unread + bytes.length > maxUnreadBytes) throw createTooManyError();
-    this.#unreadBytes.set(subject, unread + bytes.length);
+    const release = this.#unreadBytes.take(subject, bytes.length);
     reply.type('application/json; charset=utf-8').send(bytes);
     reply.raw.setTimeout(maxStalledMs, () => reply.raw.destroy());
     // Rejects if the client disconnects.
     await finished(reply.raw).catch(() => undefined);
-    const remaining = (this.#unreadBytes.get(subject) ?? 0) - bytes.length;
-    if (remaining > 0) this.#unreadBytes.set(subject, remaining);
-    else this.#unreadBytes.delete(subject);
+    release();
     return reply;
   }
 
