@@ -16,14 +16,14 @@ export interface PageBounds {
   readonly maxBytes: number;
 }
 
-/** Returns how many of the items form a page. `sizes` are their sizes in bytes, in the order of the page. */
-export function countPageItems(sizes: readonly number[], { limit, maxBytes }: PageBounds): number {
-  let bytes = 0;
-  const end = sizes.findIndex((size, index) => {
-    bytes += size;
-    return index === limit || (index > 0 && bytes > maxBytes);
+/** Returns how many of the items form a page. The items must be in the order of the page. */
+export function countPageItems(items: readonly { readonly bytes: number }[], { limit, maxBytes }: PageBounds): number {
+  let pageBytes = 0;
+  const end = items.findIndex(({ bytes }, index) => {
+    pageBytes += bytes;
+    return index === limit || (index > 0 && pageBytes > maxBytes);
   });
-  return end < 0 ? sizes.length : end;
+  return end < 0 ? items.length : end;
 }
 
 /** Selects items of a list. */

@@ -195,10 +195,7 @@ export class SqlConversationStore implements ConversationStore {
       .orderBy('nth', direction)
       .limit(limit + 1)
       .execute();
-    const count = countPageItems(
-      sizes.map(({ bytes }) => bytes),
-      query,
-    );
+    const count = countPageItems(sizes, query);
     if (count === 0) return { items: [], hasMore: false };
     const numbers = sizes.slice(0, count).map(({ nth }) => nth);
     const rows = await kysely

@@ -229,15 +229,7 @@ async function readBackgroundPage(kysely: Kysely<Schema>, subject: string, { aft
     .orderBy('id', 'desc')
     .limit(bounds.limit + 1)
     .execute();
-  const ids = sizes
-    .map(({ id }) => id)
-    .slice(
-      0,
-      countPageItems(
-        sizes.map(({ bytes }) => bytes),
-        bounds,
-      ),
-    );
+  const ids = sizes.slice(0, countPageItems(sizes, bounds)).map(({ id }) => id);
   const rows = await readRows(kysely, ids);
   return { rows: ids.flatMap((id) => rows.get(id) ?? []), hasMore: sizes.length > ids.length };
 }

@@ -54,8 +54,7 @@ export class PageCollector {
     const isBackward = before !== undefined && after === undefined;
     if (this.#hasMore && !isBackward) return;
     const entries = [...this.#entries, { item, bytes: JSON.stringify(item).length }];
-    const sizes = entries.map(({ bytes }) => bytes);
-    const count = countPageItems(isBackward ? sizes.reverse() : sizes, this.#query);
+    const count = countPageItems(isBackward ? entries.toReversed() : entries, this.#query);
     this.#hasMore ||= count < entries.length;
     this.#entries = isBackward ? entries.slice(-count) : entries.slice(0, count);
   }

@@ -120,9 +120,8 @@ async function* readInput({ responses, clock }: StoredRoutesDeps, ref: ResponseR
 
 /** Splits a chain into batches of up to `maxBatchBytes` and 50 responses. A batch of a single response may be larger. */
 function* splitBySize(links: readonly ChainLink[]): Generator<readonly ChainLink[]> {
-  const sizes = links.map(({ bytes }) => bytes);
   for (let from = 0; from < links.length; ) {
-    const count = countPageItems(sizes.slice(from), { limit: 50, maxBytes: maxBatchBytes });
+    const count = countPageItems(links.slice(from), { limit: 50, maxBytes: maxBatchBytes });
     yield links.slice(from, from + count);
     from += count;
   }
