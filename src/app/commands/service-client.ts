@@ -20,6 +20,12 @@ export class ServiceClientError extends Error {
   }
 }
 
+/** Returns the message of an error, with the next step for the user if there is one. */
+export function formatMessage(error: Error): string {
+  const suggestion = error instanceof ServiceClientError ? error.suggestion : undefined;
+  return suggestion === undefined ? error.message : `${error.message}. ${suggestion}`;
+}
+
 const timeoutMs = 120_000;
 /** Error codes of requests that were not sent. */
 const unreachableCodes: ReadonlySet<unknown> = new Set([

@@ -82,7 +82,10 @@ function toResource(resource: EmbeddedResource['resource'], mask: (text: string)
   if ('text' in resource) return { text: resource.text, attachment: { ...common, data: resource.text } };
   const { blob } = resource;
   const text = toText(blob, type);
-  if (text !== undefined) return { text: mask(text), attachment: { ...common, data: mask(text) } };
+  if (text !== undefined) {
+    const maskedText = mask(text);
+    return { text: maskedText, attachment: { ...common, data: maskedText } };
+  }
   return {
     text: `[Resource ${common.title} (${type}): the user was shown it.]`,
     attachment: { ...common, data: blob },

@@ -12,7 +12,7 @@ import { type ConfigurationError, formatConfigurationError } from '#contract/con
 import { formatPath } from '#contract/configuration/issue.ts';
 import { isHttpUrl } from '#contract/configuration/values.ts';
 import { defaultUrl } from '../command-options.ts';
-import { ServiceClient, ServiceClientError } from '../service-client.ts';
+import { formatMessage, ServiceClient, ServiceClientError } from '../service-client.ts';
 import type { AdministrationCommand, ApplyFlags, ExportFlags } from './administration-flags.ts';
 
 /** Dependencies of `parley apply`, `parley diff`, and `parley export`. */
@@ -79,9 +79,8 @@ function reportError(error: unknown, isJson: boolean, { report, show }: Administ
   }
   if (!(error instanceof RejectedError || error instanceof ServiceClientError)) throw error;
   const { code = null, errors, message } = error;
-  const suggestion = error instanceof ServiceClientError ? error.suggestion : undefined;
   for (const item of errors) report(formatConfigurationError({ file: '', ...item }));
-  report(`parley: ${[message, suggestion].filter((sentence) => sentence !== undefined).join('. ')}`);
+  report(`parley: ${formatMessage(error)}`);
   if (isJson) show(JSON.stringify({ error: { code, message, errors } }, null, 2));
   return 1;
 }

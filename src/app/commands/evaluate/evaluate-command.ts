@@ -12,7 +12,7 @@ import { type EvaluationRequest, parseCases, parseCsvCases } from '#contract/eva
 import { getCaseName } from '#domain/evaluation/compare-results.ts';
 import type { CaseResult } from '#domain/evaluation/evaluation.ts';
 import { defaultUrl } from '../command-options.ts';
-import { ServiceClient, ServiceClientError } from '../service-client.ts';
+import { formatMessage, ServiceClient, ServiceClientError } from '../service-client.ts';
 import type { EvaluateFlags } from './evaluate-flags.ts';
 
 /** Dependencies of `parley evaluate`. */
@@ -37,8 +37,7 @@ export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps):
     return await evaluate(flags, deps);
   } catch (error) {
     if (!isExpectedError(error)) throw error;
-    const suggestion = error instanceof ServiceClientError ? error.suggestion : undefined;
-    deps.writeProgress(`parley: ${[error.message, suggestion].filter((sentence) => sentence !== undefined).join('. ')}\n`);
+    deps.writeProgress(`parley: ${formatMessage(error)}\n`);
     return 2;
   }
 }
