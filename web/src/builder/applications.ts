@@ -110,12 +110,8 @@ export function toPath(id: string): string {
 /** Returns a name as one URL segment. */
 function toSegment(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
-  return (
-    plain
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-|-$/g, '')
-      .slice(0, maxNameChars) || 'app'
-  );
+  const segment = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-/, '');
+  return segment.slice(0, maxNameChars).replace(/-$/, '') || 'app';
 }
 
 /** Returns whether other users have access to the stored application. */
