@@ -118,12 +118,17 @@ const formats: Readonly<Record<string, { readonly isValid: (text: string) => boo
     // Pattern bound: one form field in the user's own tab.
     email: { isValid: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), errorKey: 'mustBeEmail' },
     uri: { isValid: (text) => URL.canParse(text), errorKey: 'mustBeAddress' },
-    date: { isValid: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)), errorKey: 'mustBeDate' },
+    date: { isValid: isDate, errorKey: 'mustBeDate' },
     'date-time': { isValid: (text) => !Number.isNaN(Date.parse(text)), errorKey: 'mustBeDate' },
     time: { isValid: (text) => /^([01]\d|2[0-3]):[0-5]\d/.test(text), errorKey: 'mustBeTime' },
     uuid: { isValid: (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text), errorKey: 'invalidFormat' },
     ipv4: { isValid: (text) => /^(\d{1,3}\.){3}\d{1,3}$/.test(text), errorKey: 'invalidFormat' },
   };
+
+/** Returns whether a text is a day of the calendar. `Date.parse` accepts February 31 as a day in March. */
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text);
+}
 
 const maxPatternChars = 300;
 /** Repeated groups that contain a repetition or alternatives, and backreferences, which can take exponential time. */

@@ -131,6 +131,7 @@ describe('toValue with a text field', () => {
     [{ format: 'email' }, 'ada@example.com', 'ada@', english.mustBeEmail],
     [{ format: 'uri' }, 'https://example.com', 'example', english.mustBeAddress],
     [{ format: 'date' }, '2026-02-28', '2026-02-31x', english.mustBeDate],
+    [{ format: 'date' }, '2028-02-29', '2026-02-31', english.mustBeDate],
     [{ format: 'time' }, '23:59', '24:00', english.mustBeTime],
     [{ format: 'uuid' }, '00000000-0000-4000-8000-000000000000', 'x', english.invalidFormat],
   ])('checks %j', (rules, valid, invalid, message) => {
