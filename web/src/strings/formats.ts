@@ -12,9 +12,16 @@ export function formatDateTime(atMs: number, locale: string): string {
 
 /** Formats a future time, such as “in 3 hours”, rounded up. */
 export function formatTimeUntil(atMs: number, nowMs: number, locale: string): string {
-  const seconds = Math.max(0, Math.ceil((atMs - nowMs) / 1000));
-  const [unit, size] = units.find(([, unitSeconds]) => seconds >= unitSeconds) ?? ['second', 1];
+  const exactSeconds = Math.max(0, Math.ceil((atMs - nowMs) / 1000));
+  const [, step] = findUnit(exactSeconds);
+  // Rounding up can reach the next unit: 60 minutes are 1 hour.
+  const seconds = Math.ceil(exactSeconds / step) * step;
+  const [unit, size] = findUnit(seconds);
   return new Intl.RelativeTimeFormat(locale, { numeric: 'always' }).format(Math.ceil(seconds / size), unit);
+}
+
+function findUnit(seconds: number): (typeof units)[number] {
+  return units.find(([, unitSeconds]) => seconds >= unitSeconds) ?? ['second', 1];
 }
 
 /** Formats a duration as seconds with at most one decimal. */

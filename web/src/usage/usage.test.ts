@@ -91,6 +91,14 @@ describe('formatTimeUntil', () => {
     expect(formatted).toEqual(['in 0 seconds', 'in 1 second', 'in 1 minute', 'in 2 minutes', 'in 2 hours', 'in 2 days']);
     expect(formatTimeUntil(0, 5000, 'de')).toBe('in 0 Sekunden');
   });
+
+  it.each([
+    [59 * 60_000 + 1, 'in 1 hour'],
+    [23 * 3_600_000 + 1, 'in 1 day'],
+    [59 * 60_000, 'in 59 minutes'],
+  ])('uses the next unit if rounding up reaches it: %d ms', (ms, formatted) => {
+    expect(formatTimeUntil(ms, 0, 'en')).toBe(formatted);
+  });
 });
 
 it('limitName names limits in English and German', () => {
