@@ -4,6 +4,7 @@ import { type EntryKind, entryKinds } from '#contract/administration/entry-kinds
 import { toWrittenSchema } from '#contract/configuration/schema-node.ts';
 import { formKeywords, getInitialValue, type Property, toShape } from '../builder/editors/shape.ts';
 import { fieldsEnglish } from '../locales/en/fields.ts';
+import { parseErrorDetails } from '../service/service-error.ts';
 import { toEntryErrors } from './entries.ts';
 import { toFormSchema, toPathLabel } from './form-schema.ts';
 import { findInherited, findLimit, parseLimit, readLimits, withLimits } from './limits.ts';
@@ -115,6 +116,19 @@ describe('toEntryErrors', () => {
     const { byField, general } = toEntryErrors({ ...details, errors }, 'models', 'my model');
     expect([...byField]).toEqual([['upstreams[0].weight', 'Must be at least 0. Must be a number.']]);
     expect(general).toEqual(['applications.x: Refers to it.']);
+  });
+
+  it('shows the suggested correction of an error', () => {
+    const path = 'models.m.upstreams[0]';
+    const errors = [
+      { path: `${path}.wieght`, message: 'is not a known key', hint: 'did you mean weight?' },
+      { path: `${path}.key`, message: 'is too short', hint: 'create a longer one' },
+    ];
+    const parsed = parseErrorDetails({ error: { message: 'x', errors } }, 400);
+    expect([...toEntryErrors(parsed, 'models', 'm').byField.values()]).toEqual([
+      'Is not a known key. Did you mean weight?',
+      'Is too short. Create a longer one.',
+    ]);
   });
 
   it('assigns a single error to the field in param', () => {

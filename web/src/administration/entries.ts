@@ -228,15 +228,19 @@ export function toEntryErrors({ errors = [], param, message }: ErrorDetails, sec
   const prefix = formatPath([section, id]);
   const byField = new Map<string, string>();
   const general: string[] = [];
-  const all =
+  const all: typeof errors =
     errors.length > 0 || param === undefined ? errors : [{ path: `${prefix}.${param}`, message: removePath(message, param) }];
-  for (const { path, message: description } of all) {
-    const text = `${description.charAt(0).toUpperCase()}${description.slice(1)}`.replace(/\.?$/, '.');
+  for (const { path, message: description, hint = '' } of all) {
+    const text = [description, hint].filter(Boolean).map(toSentence).join(' ');
     const field = isWithin(path, prefix) ? path.slice(prefix.length).replace(/^\./, '') : '';
     if (field === '') general.push(path === prefix ? text : `${path}: ${text}`);
     else byField.set(field, [byField.get(field), text].filter(Boolean).join(' '));
   }
   return { byField, general };
+}
+
+function toSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
 }
 
 function removePath(message: string, param: string): string {

@@ -3,6 +3,8 @@ import { isJsonObject, type JsonObject, toObject, toText } from '#base/json/json
 interface FieldError {
   readonly path: string;
   readonly message: string;
+  /** Suggested correction. */
+  readonly hint?: string;
 }
 
 /** An error as stored in a chat and displayed. */
@@ -66,8 +68,8 @@ export function parseErrorDetails(body: unknown, status: number): ErrorDetails {
   };
 }
 
-function toFieldError({ path, message }: JsonObject): FieldError {
-  return { path: String(path), message: String(message) };
+function toFieldError({ path, message, hint }: JsonObject): FieldError {
+  return { path: String(path), message: String(message), ...(typeof hint === 'string' && { hint }) };
 }
 
 /** Returns whether a message was rejected because of its content, so that sending it again would fail again. */
