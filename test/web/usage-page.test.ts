@@ -96,7 +96,7 @@ describe('a user without an administrator role', () => {
     );
     const bar = page.locator('.limit', { hasText: 'requests a day' });
     expect(await bar.locator('.limit-remaining').textContent()).toBe('3 left · 1 of 4 used');
-    expect(await bar.locator('time').textContent()).toMatch(/^resets in \d+ (hour|minute|second)s?$/);
+    expect(await bar.locator('time').textContent()).toMatch(/^resets in \d+ (day|hour|minute|second)s?$/);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
@@ -153,6 +153,20 @@ describe('a user without an administrator role', () => {
     await page.getByRole('button', { name: 'Back to overview' }).click();
     await page.getByRole('button', { name: 'Show the requests of app', exact: true }).click();
     await page.locator('.calls .deployment-name').getByText(`folder/app${folderApp}`).first().waitFor();
+  });
+
+  it('sees the current series in the legend after two series with the same name', async () => {
+    const fields = { atMs: Date.now() - 70 * 86_400_000, subject: 'key:user', cost: 2_000_000_000 };
+    const deployments = ['applications/first-bucket/twin', 'applications/second-bucket/twin'];
+    await house.journal.appendUsage(deployments.map((deployment) => usage(today, { ...fields, deployment })));
+    const { page } = await open('user-key', {}, '#/usage');
+    await page.getByRole('radio', { name: '90 days' }).check();
+    const legend = page.locator('.day-chart .legend li');
+    await legend.getByText('twin').nth(1).waitFor();
+    await page.getByRole('radio', { name: 'Tokens' }).check({ force: true });
+    await page.getByRole('radio', { name: 'Input and output' }).check({ force: true });
+    await legend.getByText('Output tokens').waitFor();
+    expect(await legend.allTextContents()).toEqual(['Input tokens', 'Output tokens']);
   });
 
   it('sees that no limits apply', async () => {

@@ -58,6 +58,7 @@ describe('readChart', () => {
       title: 'T',
       series: [
         {
+          id: 0,
           name: 'N',
           kind: 'bars',
           points: [
@@ -66,14 +67,15 @@ describe('readChart', () => {
           ],
         },
         {
+          id: 1,
           name: '2',
           kind: 'line',
           points: [
-            { x: 0, y: 3 },
-            { x: 2, y: 4 },
+            { x: '0', y: 3 },
+            { x: '2', y: 4 },
           ],
         },
-        { name: '3', kind: 'dots', points: [{ x: 0, y: 1 }] },
+        { id: 2, name: '3', kind: 'dots', points: [{ x: '0', y: 1 }] },
       ],
     });
   });

@@ -1,4 +1,4 @@
-import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import './chart.css';
@@ -11,8 +11,7 @@ const steps = 4;
 /** Draws chart data as lines, bars, or dots, with the numbers in a table below. Other data is shown as text. */
 export function Chart({ text, title }: { readonly text: string; readonly title: string }) {
   const { strings } = useLanguage();
-  const figure = useRef<HTMLElement>(null);
-  const width = useWidth(figure);
+  const [figure, width] = useWidth();
   const chart = readChart(text);
   if (chart === undefined) return <CodeBlock text={text} language="json" isComplete />;
   const name = chart.title || title;
@@ -23,7 +22,7 @@ export function Chart({ text, title }: { readonly text: string; readonly title: 
       {chart.series.length > 1 && (
         <ul className="legend">
           {chart.series.map((series, index) => (
-            <li key={series.name} className={`series-${index % 6}`}>
+            <li key={series.id} className={`series-${index % 6}`}>
               {series.name}
             </li>
           ))}
@@ -37,15 +36,16 @@ export function Chart({ text, title }: { readonly text: string; readonly title: 
   );
 }
 
-/** Returns the width of an element in pixels. Drawings follow it, so that their text keeps its size. */
-function useWidth(element: RefObject<HTMLElement | null>): number {
+/** Returns a ref callback, and the width of its element in pixels. Drawings follow it, so that their text keeps its size. */
+export function useWidth(): readonly [(element: Element | null) => (() => void) | undefined, number] {
   const [width, setWidth] = useState(640);
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.max(240, Math.round(entry.contentRect.width))));
-    if (element.current !== null) observer.observe(element.current);
+  const observe = useCallback((element: Element | null) => {
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(200, Math.round(entry?.contentRect.width ?? 0))));
+    observer.observe(element);
     return () => observer.disconnect();
-  }, [element]);
-  return width;
+  }, []);
+  return [observe, width];
 }
 
 interface DrawingProps {
@@ -63,7 +63,7 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
   const span = high - low || 1;
   const toY = (y: number): number => top + ((high - y) / span) * (height - top - bottom);
   const slot = (width - left) / labels.length;
-  const toX = (x: string | number): number => left + ((positions.get(x) ?? 0) + 0.5) * slot;
+  const toX = (x: string): number => left + ((positions.get(x) ?? 0) + 0.5) * slot;
   const labelInterval = Math.ceil((labels.length * labelWidth) / (width - left));
   const bars = series.filter(({ kind }) => kind === 'bars');
   return (
@@ -79,20 +79,21 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
       {labels.map(
         (x, index) =>
           index % labelInterval === 0 && (
-            <text key={String(x)} className="axis" x={toX(x)} y={height - 12} textAnchor="middle">
-              {String(x).slice(0, 12)}
+            <text key={x} className="axis" x={toX(x)} y={height - 12} textAnchor="middle">
+              {x.slice(0, 12)}
             </text>
           ),
       )}
       {series.map((item, index) => (
-        <g key={item.name} className={`series-${index % 6}`}>
+        <g key={item.id} className={`series-${index % 6}`}>
           {item.kind === 'bars'
-            ? item.points.map(({ x, y }) => {
+            ? item.points.map(({ x, y }, at) => {
                 const barWidth = (slot * 0.7) / bars.length;
                 const from = toX(x) - slot * 0.35 + barWidth * bars.indexOf(item);
                 return (
                   <rect
-                    key={String(x)}
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the points never move
+                    key={at}
                     x={from}
                     width={Math.max(barWidth - 1, 1)}
                     y={Math.min(toY(y), toY(0))}
@@ -109,30 +110,32 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
 }
 
 /** Lists the different x values of all series in their order. */
-function listLabels(series: readonly Series[]): readonly (string | number)[] {
+function listLabels(series: readonly Series[]): readonly string[] {
   return [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
 }
 
-function renderCurve({ kind, points }: Series, toX: (x: string | number) => number, toY: (y: number) => number) {
+function renderCurve({ kind, points }: Series, toX: (x: string) => number, toY: (y: number) => number) {
   const dots = points.map(({ x, y }) => [toX(x), toY(y)] as const);
   return (
     <>
       {kind === 'line' && <polyline points={dots.map((dot) => dot.join(',')).join(' ')} />}
-      {(kind === 'dots' || dots.length <= 40) && dots.map(([x, y]) => <circle key={`${x} ${y}`} cx={x} cy={y} r="3" />)}
+      {(kind === 'dots' || dots.length <= 40) &&
+        // biome-ignore lint/suspicious/noArrayIndexKey: the points never move
+        dots.map(([x, y], at) => <circle key={at} cx={x} cy={y} r="3" />)}
     </>
   );
 }
 
 function NumberTable({ chart: { series } }: { readonly chart: ChartData }) {
   const { locale } = useLanguage();
-  const columns = series.map(({ name, points }) => ({ name, values: new Map(points.map(({ x, y }) => [x, y])) }));
+  const columns = series.map(({ id, points }) => ({ id, values: Map.groupBy(points, ({ x }) => x) }));
   return (
     <table>
       <thead>
         <tr>
           <td />
-          {series.map(({ name }) => (
-            <th key={name} scope="col">
+          {series.map(({ id, name }) => (
+            <th key={id} scope="col">
               {name}
             </th>
           ))}
@@ -140,11 +143,11 @@ function NumberTable({ chart: { series } }: { readonly chart: ChartData }) {
       </thead>
       <tbody>
         {listLabels(series).map((label) => (
-          <tr key={String(label)}>
+          <tr key={label}>
             <th scope="row">{label}</th>
-            {columns.map(({ name, values }) => (
-              <td key={name} className="number">
-                {values.get(label)?.toLocaleString(locale)}
+            {columns.map(({ id, values }) => (
+              <td key={id} className="number">
+                {(values.get(label) ?? []).map(({ y }) => y.toLocaleString(locale)).join(' · ')}
               </td>
             ))}
           </tr>
@@ -155,9 +158,11 @@ function NumberTable({ chart: { series } }: { readonly chart: ChartData }) {
 }
 
 interface Series {
+  readonly id: number;
+  /** Several series can have the same name. */
   readonly name: string;
   readonly kind: 'bars' | 'line' | 'dots';
-  readonly points: readonly { readonly x: string | number; readonly y: number }[];
+  readonly points: readonly { readonly x: string; readonly y: number }[];
 }
 
 interface ChartData {
@@ -179,16 +184,16 @@ export function readChart(text: string): ChartData | undefined {
   return { title: toText(title), series };
 }
 
-function toSeries(trace: unknown, at: number): Series | undefined {
+function toSeries(trace: unknown, id: number): Series | undefined {
   if (!isJsonObject(trace) || !Array.isArray(trace.y)) return undefined;
   const kind = getSeriesKind(trace);
   if (kind === undefined) return undefined;
   const xs = Array.isArray(trace.x) ? trace.x : [];
   const points = trace.y.slice(0, maxPoints).flatMap((y, index) => {
-    const x = xs[index] ?? index;
-    return typeof y === 'number' && Number.isFinite(y) ? [{ x: typeof x === 'number' ? x : String(x), y }] : [];
+    return typeof y === 'number' && Number.isFinite(y) ? [{ x: String(xs[index] ?? index), y }] : [];
   });
-  return points.length === 0 ? undefined : { name: typeof trace.name === 'string' ? trace.name : `${at + 1}`, kind, points };
+  const name = typeof trace.name === 'string' ? trace.name : `${id + 1}`;
+  return points.length === 0 ? undefined : { id, name, kind, points };
 }
 
 function getSeriesKind({ type = 'scatter', mode }: { type?: unknown; mode?: unknown }): Series['kind'] | undefined {

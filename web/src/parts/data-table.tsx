@@ -27,8 +27,9 @@ export function DataTable<Row>({ label, columns, rows, getKey, isStacked }: Data
       <table className={isStacked ? 'data-table stacked' : 'data-table'}>
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column.name} scope="col" className={getClassName(column)}>
+            {columns.map((column, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: several columns can have the same name
+              <th key={at} scope="col" className={getClassName(column)}>
                 {column.name}
               </th>
             ))}
@@ -38,8 +39,9 @@ export function DataTable<Row>({ label, columns, rows, getKey, isStacked }: Data
           {rows.map((row) => (
             <tr key={getKey(row)}>
               <th scope="row">{firstColumn.render(row)}</th>
-              {otherColumns.map((column) => (
-                <td key={column.name} className={getClassName(column)} data-name={column.name}>
+              {otherColumns.map((column, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: several columns can have the same name
+                <td key={at} className={getClassName(column)} data-name={column.name}>
                   {column.render(row)}
                 </td>
               ))}

@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useWidth } from '../attachments/chart.tsx';
 import type { UsageStrings } from '../locales/en/usage.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLanguage } from '../strings/strings.tsx';
@@ -147,7 +147,7 @@ function DayChart({ title, measure, days, series, open }: DayChartProps) {
       {series.length > 1 && (
         <ul className="legend">
           {series.map(({ name, color }) => (
-            <li key={name} className={`series-${color}`}>
+            <li key={color} className={`series-${color}`}>
               {name}
             </li>
           ))}
@@ -245,16 +245,4 @@ function findSeries(target: EventTarget): number | undefined {
 function formatTick(measure: Measure, value: number, locale: string): string {
   const money = measure === 'cost' ? ({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const) : {};
   return value.toLocaleString(locale, { ...money, notation: 'compact', maximumSignificantDigits: 3 });
-}
-
-/** Returns a ref callback, and the width of its element in pixels. */
-function useWidth(): readonly [(element: Element | null) => (() => void) | undefined, number] {
-  const [width, setWidth] = useState(640);
-  const observe = useCallback((element: Element | null) => {
-    if (element === null) return undefined;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(200, Math.round(entry?.contentRect.width ?? 0))));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return [observe, width];
 }
