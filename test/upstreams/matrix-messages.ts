@@ -55,7 +55,7 @@ export const messagesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>
   ['tools', [base, withTool]],
   ['`defer_loading` and other fields of tools', [withTool, { ...withTool, tools: [{ ...tool, defer_loading: true }] }]],
   [
-    'tools that a vendor runs or knows without a schema',
+    'vendor tools without a schema, such as `web_search_20250305`',
     toolField({ tools: [tool, { type: 'web_search_20250305', name: 'web_search' }] }),
   ],
   ['`mcp_servers`', field({ mcp_servers: [{ type: 'url', name: 'a', url: 'https://example.org/mcp' }] })],

@@ -180,7 +180,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     },
   ],
   [
-    'probabilities: `logprobs`',
+    '`logprobs` of a choice',
     {
       replies: {
         ...responses({ output: [createMessage({ logprobs: [{ token: 'Hi', logprob: -0.1, bytes: [], top_logprobs: [] }] })] }),

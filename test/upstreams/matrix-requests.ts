@@ -105,11 +105,14 @@ export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>(
   ['`reasoning_effort`', [thinking, { ...thinking, reasoning_effort: 'high' }]],
   ['`thinking` with a budget', [thinking, { ...thinking, thinking: { type: 'enabled', budget_tokens: 1024 } }]],
   [
-    'returned thoughts: `thinking_blocks`',
+    '`thinking_blocks` of an earlier reply',
     [replied({}), replied({ thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] })],
   ],
-  ['returned thoughts: `reasoning_content`', [replied({}), replied({ reasoning_content: 'Hm.' })]],
-  ['returned signatures: `extra_content`', [replied({}), replied({ extra_content: { google: { thought_signature: 'c2ln' } } })]],
+  ['`reasoning_content` of an earlier reply', [replied({}), replied({ reasoning_content: 'Hm.' })]],
+  [
+    '`extra_content` of an earlier reply (signatures)',
+    [replied({}), replied({ extra_content: { google: { thought_signature: 'c2ln' } } })],
+  ],
   [
     '`cache_control` of a part',
     [

@@ -23,7 +23,7 @@ const embeddings = 'embeddings';
 /** Parts of messages whose omission only the table mentions, no response header. */
 const unreportedParts: ReadonlySet<string> = new Set([
   ...['`name` of a user', '`detail` of an image', '`custom_content.state`', 'image in a tool result'],
-  ...['returned signatures: `extra_content`', '`cache_control` of a part'],
+  ...['`extra_content` of an earlier reply (signatures)', '`cache_control` of a part'],
 ]);
 let prober: Prober;
 

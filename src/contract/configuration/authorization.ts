@@ -47,7 +47,7 @@ const ClientAuthorization = strict(
   { description: 'A token that Parley fetches with client credentials and caches until it expires.' },
 );
 
-/** Credentials for the server of a tool (docs/wire.md, Quick apps). */
+/** Credentials for the server of a tool (docs/quick-apps.md, Web APIs). */
 export const Authorization = Type.Union([ApiKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization], {
   description: 'Authorization at the server of the tool. `type` selects the scheme. Default: none.',
 });

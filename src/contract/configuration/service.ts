@@ -89,7 +89,7 @@ export const SecuritySettings = strict(
     addonUrls: Type.Enum(['guarded', 'configured'], {
       default: 'guarded',
       description:
-        'Addresses that a request can name in `addons`. `guarded`: every address that the network guard allows. `configured`: only configured addons.',
+        'Addresses that a request can name in `addons`. `guarded`: every address except private ones that `allowPrivateNetworks` lacks. `configured`: only configured addons.',
     }),
     maxBodyBytes: Type.Integer({
       minimum: 1,

@@ -17,7 +17,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   unknown_addon:
     'The addon is not configured. Configured addons are in `addons` of the configuration. `security.addonUrls` sets whether other URLs are accepted.',
   invalid_encrypted_content:
-    'Sealed content was changed or belongs to another user, or a compaction comes from another kind of model.',
+    'Encrypted content was changed or belongs to another user, or a compaction comes from another kind of model.',
   previous_response_not_found: 'The response in `previous_response_id` is not stored, is deleted, or belongs to another user.',
   conversation_not_found: 'The conversation in `conversation` is not stored, is deleted, or belongs to another user.',
   context_length_exceeded: 'The input is longer than the model accepts. `truncation: "auto"` drops the oldest part of the input.',
@@ -71,9 +71,11 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   upstream_rate_limited: 'All upstreams of the deployment reject the call because of their rate limits.',
   internal_error: 'An internal error of Parley. The log contains details under the request ID.',
   node_lost: 'The node that was answering in the background stopped, so the answer ends early. Send the request again.',
-  upstream_failed: 'The upstream failed, rejected the configured credentials, or ended its response early.',
+  upstream_failed:
+    'The upstream failed, rejected the configured credentials, or ended its response early. If an endpoint of `features` does not respond, the status is 502.',
   overloaded: 'Too many calls are in progress, or a required store or identity provider is unavailable. Retry later.',
-  upstream_unavailable: 'No upstream of the deployment is reachable. Retry later.',
+  upstream_unavailable:
+    'No upstream of the deployment is reachable. Retry later. The code is also returned if all upstreams have a `weight` of 0.',
   shutting_down: 'This node is shutting down. Retry to reach another node.',
 };
 

@@ -28,7 +28,7 @@ const fileReference = Type.String({
   errorMessage: 'must be the reference of a stored file, such as files/<bucket>/<path>',
 });
 
-/** Settings of a quick app, `applicationProperties` (docs/wire.md, Quick apps). Forms display the fields in this order. */
+/** Settings of a quick app, `applicationProperties` (docs/quick-app-reference.md). Forms display the fields in this order. */
 export const QuickAppForm = strict(
   {
     instructions: Type.String({

@@ -19,7 +19,7 @@ import {
 import { DeploymentFilter } from './deployment-filter.ts';
 import type { McpToolsetSettings, QuickApp, QuickAppToolset, RestToolsetSettings } from './quick-app.ts';
 
-/** Converts the flat form of `applicationProperties` (docs/wire.md, Quick apps). Requires a valid form with defaults applied. */
+/** Converts the flat form of `applicationProperties` (docs/quick-app-reference.md). Requires a valid form with defaults applied. */
 export function toQuickApp(form: QuickAppForm): QuickApp {
   return {
     instructions: form.instructions,

@@ -20,7 +20,7 @@ export interface Authorizer {
 export const noCredentials: Credentials = { headers: {}, query: {}, body: {} };
 
 /**
- * Creates the authorizer for a tool's server (docs/wire.md, Quick apps). Without an authorization, requests carry no
+ * Creates the authorizer for a tool's server (docs/quick-apps.md, Web APIs). Without an authorization, requests carry no
  * credentials.
  */
 export function createAuthorizer(authorization: Authorization | null | undefined, tokens: TokenCache): Authorizer {
