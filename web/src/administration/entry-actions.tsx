@@ -195,10 +195,10 @@ function TeamWarning({ team }: { readonly team: unknown }) {
 export function SecretDialog({ createdKey, onClose }: { readonly createdKey: CreatedKey; readonly onClose: () => void }) {
   const strings = useAdminStrings();
   const { dialog, closeDialog } = useModalDialog(onClose);
-  const title = useId();
+  const titleId = useId();
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': title }}>
-      <h2 id={title}>{strings.newKey}</h2>
+    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': titleId }}>
+      <h2 id={titleId}>{strings.newKey}</h2>
       <SecretField secret={createdKey.key} name={strings.newKey} copyLabel={strings.copyKey} />
       <p>{strings.shownOnce}</p>
       <div className="row end">

@@ -35,10 +35,10 @@ export function SourcePanel(props: SourcePanelProps) {
 
 function SourceDialog(props: SourcePanelProps) {
   const { dialog, closeDialog } = useModalDialog(props.close);
-  const heading = useId();
+  const headingId = useId();
   return (
-    <dialog {...{ ref: dialog, className: 'source-panel', 'aria-labelledby': heading, closedby: 'any' }}>
-      <SourceView {...props} {...{ heading, close: closeDialog }} />
+    <dialog {...{ ref: dialog, className: 'source-panel', 'aria-labelledby': headingId, closedby: 'any' }}>
+      <SourceView {...props} {...{ headingId: headingId, close: closeDialog }} />
     </dialog>
   );
 }
@@ -49,19 +49,19 @@ function SourceSidePanel(props: SourcePanelProps) {
     for (const openPanel of document.querySelectorAll<HTMLElement>('.source-panel:popover-open')) openPanel.hidePopover();
     element.showPopover();
   });
-  const heading = useId();
+  const headingId = useId();
   return (
     <aside
-      {...{ ref: panel, className: 'source-panel', 'aria-labelledby': heading, popover: 'manual' }}
+      {...{ ref: panel, className: 'source-panel', 'aria-labelledby': headingId, popover: 'manual' }}
       onKeyDown={({ key }) => key === 'Escape' && props.close()}
       onBeforeToggle={({ newState }) => newState === 'closed' && props.close()}
     >
-      <SourceView {...props} heading={heading} />
+      <SourceView {...props} headingId={headingId} />
     </aside>
   );
 }
 
-function SourceView({ sources, selected, show, close, heading }: SourcePanelProps & { readonly heading: string }) {
+function SourceView({ sources, selected, show, close, headingId }: SourcePanelProps & { readonly headingId: string }) {
   const strings = useStrings();
   const source = sources.find(({ number }) => number === selected);
   if (source === undefined) return null;
@@ -71,7 +71,7 @@ function SourceView({ sources, selected, show, close, heading }: SourcePanelProp
   return (
     <>
       <div className="source-header">
-        <h2 id={heading}>{strings.showSource(number, name)}</h2>
+        <h2 id={headingId}>{strings.showSource(number, name)}</h2>
         <IconButton icon="close" label={strings.close} onClick={close} />
       </div>
       {sources.length > 1 && <SourceRow {...{ sources, selected, show }} />}

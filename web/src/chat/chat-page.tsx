@@ -126,7 +126,9 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
         )}
       </Guard>
       <div className="thread-footer">
-        {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
+        {deployment !== undefined && (
+          <ConsentBanner key={deployment.id} deployment={deployment} conversationId={id} last={last} />
+        )}
         <Notices {...{ deployment, deploymentId, missingTarget }} isNew={conversation === undefined} />
         <Composer
           key={id ?? 'new'}
@@ -190,7 +192,7 @@ function ConversationTools({ conversation, leaveTitle, deployment }: Conversatio
           <span className="icon-text">{title}</span>
         </a>
       )}
-      {conversation !== undefined && !isTemporary && <ShareButton conversation={conversation.id} />}
+      {conversation !== undefined && !isTemporary && <ShareButton conversationId={conversation.id} />}
       {conversation !== undefined && <ExportMenu conversation={conversation} />}
     </>
   );

@@ -69,7 +69,7 @@ interface OwnKeysProps {
 /** Creates and lists keys for the user's programs. */
 export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps) {
   const strings = useCodeStrings();
-  const title = useId();
+  const titleId = useId();
   const [load] = useState(() => () => keys.list());
   const { value: userKeys, error, reload } = useLoaded(load);
   const activeCount = userKeys?.filter(({ expiresAt }) => expiresAt > Date.now()).length ?? 0;
@@ -82,8 +82,8 @@ export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps
     reload();
   };
   return (
-    <section className="own-keys" aria-labelledby={title}>
-      <h3 id={title}>{strings.yourKey}</h3>
+    <section className="own-keys" aria-labelledby={titleId}>
+      <h3 id={titleId}>{strings.yourKey}</h3>
       {createdKey === undefined && activeCount < quota.keys && <NewKey {...{ keys, quota }} onCreated={onCreated} />}
       {createdKey === undefined && activeCount >= quota.keys && <p className="soft small">{strings.keyLimit(quota.keys)}</p>}
       {createdKey !== undefined && <CreatedKeyView createdKey={createdKey} />}
@@ -108,8 +108,8 @@ function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
   const [name, setName] = useState('');
   const [days, setDays] = useState(Math.min(defaultDays, maxDays));
   const { error, isRunning: isCreating, run } = useAction();
-  const nameField = useId();
-  const daysField = useId();
+  const nameFieldId = useId();
+  const daysFieldId = useId();
   const create = (event: FormEvent): void => {
     event.preventDefault();
     void run(() => keys.create({ ...(name.trim() !== '' && { name: name.trim() }), days }).then(onCreated));
@@ -117,10 +117,10 @@ function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
   return (
     <>
       <form className="new-key" onSubmit={create}>
-        <label htmlFor={nameField}>{strings.keyName}</label>
-        <input {...{ id: nameField, value: name, maxLength: 100 }} onChange={({ target }) => setName(target.value)} />
-        <label htmlFor={daysField}>{strings.worksFor}</label>
-        <select id={daysField} value={days} onChange={({ target }) => setDays(Number(target.value))}>
+        <label htmlFor={nameFieldId}>{strings.keyName}</label>
+        <input {...{ id: nameFieldId, value: name, maxLength: 100 }} onChange={({ target }) => setName(target.value)} />
+        <label htmlFor={daysFieldId}>{strings.worksFor}</label>
+        <select id={daysFieldId} value={days} onChange={({ target }) => setDays(Number(target.value))}>
           {[...dayChoices.filter((count) => count < maxDays), maxDays].map((count) => (
             <option key={count} value={count}>
               {strings.days(count)}

@@ -182,8 +182,8 @@ function markAllUnsent(upgrade: IDBTransaction): void {
   };
 }
 
-function getTurnRange(conversation: string): IDBKeyRange {
-  return IDBKeyRange.bound([conversation], [conversation, []]);
+function getTurnRange(conversationId: string): IDBKeyRange {
+  return IDBKeyRange.bound([conversationId], [conversationId, []]);
 }
 
 /** Returns a database that stores nothing, for browsers that forbid storage and for chats that are not stored. */

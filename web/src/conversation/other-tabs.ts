@@ -1,7 +1,7 @@
 /** Notifies the user's other tabs of changed and removed chats, and receives their notifications. */
 export interface OtherTabs {
-  notify(conversation: string): void;
-  onChange(listener: (conversation: string) => void): void;
+  notify(conversationId: string): void;
+  onChange(listener: (conversationId: string) => void): void;
   /** Stops sending and receiving. */
   close(): void;
 }

@@ -20,7 +20,7 @@ export function DisplayDialog({ close }: { readonly close: () => void }) {
   const common = useStrings();
   const strings = useDisplayStrings();
   const { dialog, closeDialog } = useModalDialog(close);
-  const title = useId();
+  const titleId = useId();
   const [display, setDisplay] = useState(readDisplay);
   const choose = (change: Partial<Display>): void => {
     const next = { ...display, ...change };
@@ -28,8 +28,8 @@ export function DisplayDialog({ close }: { readonly close: () => void }) {
     saveDisplay(next);
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog display-dialog', 'aria-labelledby': title, closedby: 'any' }}>
-      <h2 id={title}>{common.display}</h2>
+    <dialog {...{ ref: dialog, className: 'question-dialog display-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
+      <h2 id={titleId}>{common.display}</h2>
       <Segments
         name={strings.textSize}
         value={display.textSize}

@@ -51,7 +51,7 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
   const { value: items = [], error, isLoading } = useLoaded(load);
   const [query, setQuery] = useState('');
   const [count, setCount] = useState(0);
-  const [title, hint] = [useId(), useId()];
+  const [titleId, hintId] = [useId(), useId()];
   const isMatch = (item: StoredItem): boolean => getReadablePath(item).toLowerCase().includes(query.trim().toLowerCase());
   const { error: readError, isRunning: isReading, run } = useAction();
   const rejections = new Map(items.map((item) => [item, findRejection?.(item)]));
@@ -68,11 +68,11 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
       {...{
         ref: dialog,
         className: 'question-dialog form-dialog',
-        'aria-labelledby': title,
+        'aria-labelledby': titleId,
         'aria-busy': isLoading || isReading,
       }}
     >
-      <h2 id={title}>{isSingle ? strings.singlePickerTitle : strings.pickerTitle}</h2>
+      <h2 id={titleId}>{isSingle ? strings.singlePickerTitle : strings.pickerTitle}</h2>
       <ErrorMessage error={error ?? readError} />
       <form
         className="file-picker"
@@ -100,13 +100,13 @@ export function StoredFileDialog({ select, close, findRejection, isSingle = fals
             {isLoading ? common.loading : query.trim() === '' ? strings.noFiles : common.nothingFound(query.trim())}
           </p>
         )}
-        <p id={hint} className="soft small">
+        <p id={hintId} className="soft small">
           {count === 0 && (isSingle ? strings.chooseSingleFirst : strings.chooseFirst)}
         </p>
         <div className="row end">
           <TextButton onClick={closeDialog}>{common.cancel}</TextButton>
           {/* A `disabled` button could not receive the focus, so screen readers would not read the reason. */}
-          <button type="submit" className="button primary" aria-disabled={count === 0} aria-describedby={hint}>
+          <button type="submit" className="button primary" aria-disabled={count === 0} aria-describedby={hintId}>
             {isSingle ? strings.useFile : strings.attach}
           </button>
         </div>

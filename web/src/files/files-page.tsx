@@ -172,7 +172,7 @@ function NewFolder({ folder }: { readonly folder: string }) {
   const { go } = usePage();
   const [isOpen, setIsOpen] = useState(false);
   const [isInvalid, setIsInvalid] = useState(false);
-  const [field, hint] = [useId(), useId()];
+  const [fieldId, hintId] = [useId(), useId()];
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const name = String(new FormData(event.currentTarget).get('name') ?? '').trim();
@@ -193,11 +193,11 @@ function NewFolder({ folder }: { readonly folder: string }) {
       onSubmit={submit}
       onKeyDown={({ key, nativeEvent }) => key === 'Escape' && !isComposing(nativeEvent) && setIsOpen(false)}
     >
-      <label htmlFor={field}>{filesStrings.folderName}</label>
+      <label htmlFor={fieldId}>{filesStrings.folderName}</label>
       <div className="row">
         <input
-          {...{ id: field, name: 'name', autoComplete: 'off', ref: focus }}
-          aria-describedby={hint}
+          {...{ id: fieldId, name: 'name', autoComplete: 'off', ref: focus }}
+          aria-describedby={hintId}
           aria-invalid={isInvalid}
         />
         <button type="submit" className="button">
@@ -207,7 +207,7 @@ function NewFolder({ folder }: { readonly folder: string }) {
           {strings.cancel}
         </TextButton>
       </div>
-      <p id={hint} className={isInvalid ? 'error-text' : 'soft small'}>
+      <p id={hintId} className={isInvalid ? 'error-text' : 'soft small'}>
         {isInvalid ? filesStrings.badFolderName : filesStrings.folderHint}
       </p>
     </form>

@@ -24,7 +24,7 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
   const strings = useOperationsStrings();
   const { service } = usePage();
   const [kind, setKind] = useState('');
-  const field = useId();
+  const fieldId = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a manual refresh loads the records again
   const load = useCallback(
     (token?: string, signal?: AbortSignal) => readAudit(service, { kind, ...(token && { token }), ...(signal && { signal }) }),
@@ -38,8 +38,8 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
       <div className="sheet-title">
         <h2>{strings.audit}</h2>
         <div className="audit-kind">
-          <label htmlFor={field}>{strings.kind}</label>
-          <select id={field} value={kind} onChange={({ target }) => setKind(target.value)}>
+          <label htmlFor={fieldId}>{strings.kind}</label>
+          <select id={fieldId} value={kind} onChange={({ target }) => setKind(target.value)}>
             <option value="">{strings.everything}</option>
             {Object.entries(strings.kinds).map(([kindName, name]) => (
               <option key={kindName} value={kindName}>

@@ -22,7 +22,7 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   const { locale } = useLanguage();
   const [text, setText] = useState('');
   const [filter, setFilter] = useState<'all' | 'withIssues'>('all');
-  const field = useId();
+  const fieldId = useId();
   const rows = useStableOrder(upstreams, round);
   const withIssues = rows.filter((upstream) => getSeverity(upstream) !== 'good');
   const queryWords = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
@@ -43,10 +43,10 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
       {upstreams.length >= minFilteredUpstreams && (
         <div className="upstream-filters">
           <div>
-            <label className="overline" htmlFor={field}>
+            <label className="overline" htmlFor={fieldId}>
               {strings.filter}
             </label>
-            <input id={field} type="search" value={text} onChange={({ target }) => setText(target.value)} />
+            <input id={fieldId} type="search" value={text} onChange={({ target }) => setText(target.value)} />
           </div>
           <Segments<'all' | 'withIssues'> {...{ name: strings.kind, value: filter, onSelect: setFilter, options }} />
         </div>

@@ -85,7 +85,7 @@ export function ConversationItem({ summary, query, excerpt }: ConversationItemPr
       {action === 'share' &&
         createPortal(
           <LazyDialog onClose={() => setAction(undefined)}>
-            <ShareDialog conversation={summary.id} close={() => setAction(undefined)} />
+            <ShareDialog conversationId={summary.id} close={() => setAction(undefined)} />
           </LazyDialog>,
           document.body,
         )}

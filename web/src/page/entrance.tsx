@@ -171,11 +171,11 @@ function useActiveSession(active: ActiveSession | undefined, endSession: () => v
 /** Opens a session, or returns the reason for an unknown visitor. */
 async function signInVisitor(visitor: Visitor, strings: Strings): Promise<ActiveSession | SignInFailure> {
   try {
-    return { visitor, session: await openSession(new Service(visitor), visitor.knownUser) };
+    return { visitor, session: await openSession(new Service(visitor), visitor.knownUserId) };
   } catch (error) {
     const { status, message } = toErrorDetails(error);
     if (status !== 401) throw error;
-    if (visitor.knownUser !== undefined) deleteKnownUser(visitor.knownUser);
+    if (visitor.knownUserId !== undefined) deleteKnownUser(visitor.knownUserId);
     visitor.clear();
     return {
       message: visitor.describeRejection(strings, message),

@@ -53,10 +53,10 @@ const prepareAfterMs = 1000;
 
 /**
  * Loads the user and the available deployments. If the service cannot be reached, uses the last known data, provided that it
- * belongs to the same sign-in (`knownUser`). Throws `ServiceError`.
+ * belongs to the same sign-in (`knownUserId`). Throws `ServiceError`.
  */
-export async function openSession(service: Service, knownUser: string | undefined): Promise<Session> {
-  const { user, info, deployments } = await loadUser(service, knownUser);
+export async function openSession(service: Service, knownUserId: string | undefined): Promise<Session> {
+  const { user, info, deployments } = await loadUser(service, knownUserId);
   const { titleModel } = info;
   const canName = deployments.some(({ id }) => id === titleModel);
   const sharesChats = info.sharesChats === true;
@@ -69,7 +69,7 @@ export async function openSession(service: Service, knownUser: string | undefine
   const library = new Library(database ?? createMemoryDatabase(), connectOtherTabs(user));
   await library.load();
   const stopSync = database === undefined ? undefined : await startSync(service, database, library);
-  const loadRuns = info.runsChats === true ? createRunLoader(service) : undefined;
+  const loadRuns = info.runsChats === true ? createChatRunsLoader(service) : undefined;
   const findDeployment = (id: string): Deployment | undefined => deployments.find((deployment) => deployment.id === id);
   const replyRunner = new ReplyRunner({
     ...(loadRuns && { loadRuns }),
@@ -110,7 +110,7 @@ export async function openSession(service: Service, knownUser: string | undefine
   };
 }
 
-async function loadUser(service: Service, knownUser: string | undefined): Promise<KnownUser> {
+async function loadUser(service: Service, knownUserId: string | undefined): Promise<KnownUser> {
   try {
     const [response, deployments] = await Promise.all([service.json('v1/user/info'), listDeployments(service)]);
     const user = isJsonObject(response) ? String(response.user) : '';
@@ -121,14 +121,14 @@ async function loadUser(service: Service, knownUser: string | undefined): Promis
     const { status } = toErrorDetails(error);
     const storedUser = readKnownUser();
     const isUnreachable = status === 0 || isGatewayError(status);
-    if (!isUnreachable || storedUser === undefined || storedUser.user !== knownUser) throw error;
+    if (!isUnreachable || storedUser === undefined || storedUser.user !== knownUserId) throw error;
     service.reachability.reportUnreachable();
     return storedUser;
   }
 }
 
 /** Loads the code once, and again after a failure. */
-function createRunLoader(service: Service): () => Promise<ChatRuns> {
+function createChatRunsLoader(service: Service): () => Promise<ChatRuns> {
   let loading: Promise<ChatRuns> | undefined;
   return () => {
     loading ??= import('../service/chat-runs.ts').then(

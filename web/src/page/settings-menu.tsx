@@ -1,7 +1,7 @@
 import { type MouseEvent, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { hasAppDrafts } from '../chat/composer/drafts.ts';
-import type { Command } from '../palette/command-registry.ts';
+import type { PaletteCommand } from '../palette/command-registry.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
@@ -32,7 +32,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const { askConfirmation, dialog } = useConfirmation();
   const [isFailed, setIsFailed] = useState(false);
   const settings = useRef<HTMLDialogElement>(null);
-  const title = useId();
+  const titleId = useId();
   const team = getKeyTeam(user);
   const open = (): void => settings.current?.showModal();
   const close = (): void => settings.current?.close();
@@ -60,7 +60,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   useCommands(() => [
     { id: 'settings', title: strings.settings, kind: 'action', icon: 'gear', run: open },
     ...appearances.map(
-      (mode): Command => ({
+      (mode): PaletteCommand => ({
         id: `appearance ${mode}`,
         title: `${strings.appearance}: ${names[mode]}`,
         kind: 'action',
@@ -69,7 +69,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
       }),
     ),
     ...languages.map(
-      (option): Command => ({
+      (option): PaletteCommand => ({
         id: `language ${option}`,
         title: `${strings.language}: ${getLanguageName(option)}`,
         kind: 'action',
@@ -87,8 +87,8 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
         {strings.settings}
       </button>
       {createPortal(
-        <dialog {...{ ref: settings, className: 'settings', 'aria-labelledby': title, closedby: 'closerequest', onMouseDown }}>
-          <h2 id={title}>{strings.settings}</h2>
+        <dialog {...{ ref: settings, className: 'settings', 'aria-labelledby': titleId, closedby: 'closerequest', onMouseDown }}>
+          <h2 id={titleId}>{strings.settings}</h2>
           <p className="soft small">{team === undefined ? strings.signedInAs(user) : strings.signedInWithKey(team)}</p>
           <Segments
             name={strings.appearance}

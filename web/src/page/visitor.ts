@@ -10,7 +10,7 @@ const userStorageKey = 'parley key of';
 /** A person who opens the page: with a key, or back from an identity provider. */
 export interface Visitor extends Credentials {
   /** User that the service returned when this tab last stored the same credentials. */
-  readonly knownUser: string | undefined;
+  readonly knownUserId: string | undefined;
   /** Stores the credentials and their user in this tab until it is closed, or in the browser if the user chose this. */
   store(user: string): void;
   /** Returns the credentials for another tab of this browser. */
@@ -47,7 +47,7 @@ export function createKeyVisitor(key: string, { isPersistent = false, user = fin
   return {
     getHeaders: async () => ({ 'api-key': key }),
     renew: async () => false,
-    knownUser: user,
+    knownUserId: user,
     store(confirmedUser) {
       clearSignIn();
       storeKey(key, { isPersistent, user: confirmedUser });

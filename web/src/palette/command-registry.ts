@@ -1,7 +1,7 @@
 import type { IconName } from '../parts/icon.tsx';
 
 /** A named action or navigation target. */
-export interface Command {
+export interface PaletteCommand {
   /** Unique among all commands. */
   readonly id: string;
   readonly title: string;
@@ -12,15 +12,15 @@ export interface Command {
 
 /** Commands of the visible parts of the page. They are collected when the palette opens. */
 export class CommandRegistry {
-  readonly #sources = new Set<() => readonly Command[]>();
+  readonly #sources = new Set<() => readonly PaletteCommand[]>();
 
   /** Adds a source of commands. Returns a function that removes it. */
-  add(source: () => readonly Command[]): () => void {
+  add(source: () => readonly PaletteCommand[]): () => void {
     this.#sources.add(source);
     return () => this.#sources.delete(source);
   }
 
-  list(): readonly Command[] {
+  list(): readonly PaletteCommand[] {
     return [...this.#sources].flatMap((source) => source());
   }
 }

@@ -4,7 +4,7 @@ import { Icon, type IconName } from '../parts/icon.tsx';
 import { isComposing } from '../parts/is-composing.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
-import type { Command } from './command-registry.ts';
+import type { PaletteCommand } from './command-registry.ts';
 import { usePaletteStrings } from './palette-strings.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
@@ -29,22 +29,22 @@ interface PaletteProps {
 export function Palette({ close, searchChats }: PaletteProps) {
   const strings = usePaletteStrings();
   const { dialog, closeDialog } = useModalDialog(close);
-  const ids = useId();
+  const listId = useId();
   const [query, setQuery] = useState('');
   const [selectedIndex, setSelectedIndex] = useState(0);
   const [hasSearched, setHasSearched] = useState(false);
   const all = [...useAllCommands(), ...useFileCommands(hasSearched)];
   const text = query.trim();
   const matches = text === '' ? listDefaults(all) : findBest(all, text).slice(0, maxItems);
-  const chatSearch: Command = {
+  const chatSearch: PaletteCommand = {
     ...{ id: 'search chats', kind: 'action', icon: 'search', title: strings.searchChats(text), run: () => searchChats(text) },
   };
   const options = text === '' ? matches : [...matches, chatSearch];
-  const getOptionId = (index: number): string => `${ids}-${index}`;
+  const getOptionId = (index: number): string => `${listId}-${index}`;
   useEffect(() => {
-    document.getElementById(`${ids}-${selectedIndex}`)?.scrollIntoView({ block: 'nearest' });
-  }, [ids, selectedIndex]);
-  const pick = (command: Command | undefined): void => {
+    document.getElementById(`${listId}-${selectedIndex}`)?.scrollIntoView({ block: 'nearest' });
+  }, [listId, selectedIndex]);
+  const pick = (command: PaletteCommand | undefined): void => {
     if (command === undefined) return;
     closeDialog();
     command.run();
@@ -63,7 +63,7 @@ export function Palette({ close, searchChats }: PaletteProps) {
         <Icon name="search" />
         <input
           {...{ type: 'text', role: 'combobox', autoComplete: 'off', spellCheck: false, value: query, onKeyDown }}
-          {...{ 'aria-label': strings.title, 'aria-autocomplete': 'list', 'aria-expanded': true, 'aria-controls': ids }}
+          {...{ 'aria-label': strings.title, 'aria-autocomplete': 'list', 'aria-expanded': true, 'aria-controls': listId }}
           aria-activedescendant={options.length > 0 ? getOptionId(selectedIndex) : undefined}
           placeholder={strings.placeholder}
           onChange={({ target }) => {
@@ -73,7 +73,7 @@ export function Palette({ close, searchChats }: PaletteProps) {
           }}
         />
       </div>
-      <div className="palette-list" id={ids} role="listbox" aria-label={strings.title}>
+      <div className="palette-list" id={listId} role="listbox" aria-label={strings.title}>
         {options.map((command, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the input keeps the focus and receives the keys
           <div
@@ -99,8 +99,8 @@ export function Palette({ close, searchChats }: PaletteProps) {
 }
 
 /** Lists the entries for an empty query, with the most used kinds first. */
-function listDefaults(all: readonly Command[]): readonly Command[] {
-  const byKind = (wantedKind: Command['kind']): readonly Command[] => all.filter(({ kind }) => kind === wantedKind);
+function listDefaults(all: readonly PaletteCommand[]): readonly PaletteCommand[] {
+  const byKind = (wantedKind: PaletteCommand['kind']): readonly PaletteCommand[] => all.filter(({ kind }) => kind === wantedKind);
   const topCommands = (['conversation', 'deployment'] as const).flatMap((kind) => byKind(kind).slice(0, maxPerKind));
   const [newCommand, ...actions] = byKind('action').toSorted(
     (left, right) => Number(right.id === 'new') - Number(left.id === 'new'),
@@ -155,11 +155,11 @@ function toPlain(text: string): string {
 }
 
 /** Collects the entries that need no request when the palette opens: actions, pages, chats, and deployments. */
-function useAllCommands(): readonly Command[] {
+function useAllCommands(): readonly PaletteCommand[] {
   const strings = useStrings();
   const { commands, library, deployments, canAudit } = usePage();
   const navigate = useNavigate();
-  const collect = (): readonly Command[] => [
+  const collect = (): readonly PaletteCommand[] => [
     ...commands.list(),
     ...listViews(strings, canAudit).map(([route, title, icon]) => ({
       ...{ id: `view ${route.at}`, kind: 'view' as const, title, icon },
@@ -178,7 +178,7 @@ function useAllCommands(): readonly Command[] {
 }
 
 /** Lists the stored files of the user once, as soon as they are needed. */
-function useFileCommands(areNeeded: boolean): readonly Command[] {
+function useFileCommands(areNeeded: boolean): readonly PaletteCommand[] {
   const { service, storesFiles } = usePage();
   const navigate = useNavigate();
   const load = useCallback(

@@ -48,10 +48,10 @@ export function ShortcutList({ close }: { readonly close: () => void }) {
   const strings = useStrings();
   const paletteStrings = usePaletteStrings();
   const { dialog, closeDialog } = useModalDialog(close);
-  const title = useId();
+  const titleId = useId();
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog shortcut-list', 'aria-labelledby': title, closedby: 'any' }}>
-      <h2 id={title}>{paletteStrings.shortcuts}</h2>
+    <dialog {...{ ref: dialog, className: 'question-dialog shortcut-list', 'aria-labelledby': titleId, closedby: 'any' }}>
+      <h2 id={titleId}>{paletteStrings.shortcuts}</h2>
       {groups.map(([name, shortcuts]) => (
         <section key={name} aria-label={paletteStrings[name]}>
           <h3 className="overline">{paletteStrings[name]}</h3>

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react';
 import { usePage } from '../page/page.tsx';
-import type { Command } from './command-registry.ts';
+import type { PaletteCommand } from './command-registry.ts';
 
 /** Adds the commands of a part of the page to the palette while the part is rendered. */
-export function useCommands(source: () => readonly Command[]): void {
+export function useCommands(source: () => readonly PaletteCommand[]): void {
   const { commands } = usePage();
   const latest = useRef(source);
   useEffect(() => {

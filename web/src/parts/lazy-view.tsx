@@ -118,10 +118,10 @@ export function LazyDialog({ onClose, children }: LazyDialogProps) {
 function MissingDialog({ onClose }: Pick<LazyDialogProps, 'onClose'>) {
   const strings = useStrings();
   const { dialog, closeDialog } = useModalDialog(onClose);
-  const title = useId();
+  const titleId = useId();
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': title, closedby: 'any' }}>
-      <h2 id={title}>{strings.partMissing}</h2>
+    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
+      <h2 id={titleId}>{strings.partMissing}</h2>
       <p>{navigator.onLine ? strings.partMissingWhy : strings.partMissingOffline}</p>
       <div className="row end">
         <TextButton onClick={closeDialog}>{strings.close}</TextButton>

@@ -9,14 +9,14 @@ interface SegmentsProps<Value extends string> {
 
 /** A choice between a few options side by side. */
 export function Segments<Value extends string>({ name, value, options, onSelect }: SegmentsProps<Value>) {
-  const group = useId();
+  const groupName = useId();
   return (
     <fieldset className="choice">
       <legend className="overline">{name}</legend>
       <div className="segments">
         {options.map(([option, label]) => (
           <label key={option}>
-            <input type="radio" name={group} checked={option === value} onChange={() => onSelect(option)} />
+            <input type="radio" name={groupName} checked={option === value} onChange={() => onSelect(option)} />
             <span>{label}</span>
           </label>
         ))}

@@ -17,17 +17,17 @@ import './share.css';
 
 interface ShareDialogProps {
   /** ID of the chat. Undefined to show only existing links. */
-  readonly conversation: string | undefined;
+  readonly conversationId: string | undefined;
   readonly close: () => void;
 }
 
 /** Creates a link to a chat and lists existing links. */
-export function ShareDialog({ conversation, close }: ShareDialogProps) {
+export function ShareDialog({ conversationId: conversation, close }: ShareDialogProps) {
   const strings = useShareStrings();
   const { close: closeLabel } = useStrings();
   const { service } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
-  const title = useId();
+  const titleId = useId();
   const [shares] = useState(() => new ChatShares(service));
   const [load] = useState(() => () => shares.list());
   const { value: links, error, reload } = useLoaded(load);
@@ -37,9 +37,11 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
     reload();
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog share-dialog', 'aria-labelledby': title, closedby: 'any' }}>
-      <h2 id={title}>{conversation === undefined ? strings.yourLinks : strings.title}</h2>
-      {conversation !== undefined && <NewLink {...{ shares, conversation }} link={createdLink.link} onCreated={update} />}
+    <dialog {...{ ref: dialog, className: 'question-dialog share-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
+      <h2 id={titleId}>{conversation === undefined ? strings.yourLinks : strings.title}</h2>
+      {conversation !== undefined && (
+        <NewLink {...{ shares, conversationId: conversation }} link={createdLink.link} onCreated={update} />
+      )}
       <ErrorMessage error={error} />
       {links !== undefined && (
         <ShareList
@@ -62,21 +64,21 @@ const maxNames = 100;
 
 interface NewLinkProps {
   readonly shares: ChatShares;
-  readonly conversation: string;
+  readonly conversationId: string;
   /** The created link, or ''. */
   readonly link: string;
   readonly onCreated: (id: string, link: string) => void;
 }
 
 /** The shared content, the lifetime, and the created link. */
-function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
+function NewLink({ shares, conversationId: conversation, link, onCreated }: NewLinkProps) {
   const strings = useShareStrings();
   const { untitled } = useStrings();
   const { library, user, deployments } = usePage();
   const chatTitle = useSummaries().find(({ id }) => id === conversation)?.title;
   const [days, setDays] = useState(defaultDays);
   const { error, isRunning: isCreating, run } = useAction();
-  const field = useId();
+  const fieldId = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a model can suggest the title meanwhile
   const load = useCallback(async () => {
     await library.sync(conversation);
@@ -108,8 +110,8 @@ function NewLink({ shares, conversation, link, onCreated }: NewLinkProps) {
       {preview !== undefined && preview.files.length > 0 && <SharedFiles files={preview.files} />}
       {link === '' ? (
         <form className="share-form" onSubmit={(event) => void create(event)}>
-          <label htmlFor={field}>{strings.worksFor}</label>
-          <select id={field} value={days} onChange={({ target }) => setDays(Number(target.value))}>
+          <label htmlFor={fieldId}>{strings.worksFor}</label>
+          <select id={fieldId} value={days} onChange={({ target }) => setDays(Number(target.value))}>
             {dayChoices.map((count) => (
               <option key={count} value={count}>
                 {strings.days(count)}

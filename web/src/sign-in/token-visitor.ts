@@ -46,7 +46,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
     return false;
   }
 
-  get knownUser(): string | undefined {
+  get knownUserId(): string | undefined {
     return this.#signIn.user;
   }
 

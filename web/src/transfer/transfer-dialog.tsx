@@ -20,7 +20,7 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
   const strings = useTransferStrings();
   const { storageFailed, stop: stopLabel, close: closeLabel } = useStrings();
   const { isStorageUnavailable } = usePage();
-  const title = useId();
+  const titleId = useId();
   const { transfer, exportConversations, importConversations, stop } = useTransfer();
   const isBusy = transfer.phase === 'reading' || transfer.phase === 'writing';
   const { dialog, closeDialog } = useModalDialog(() => {
@@ -28,8 +28,8 @@ export function TransferDialog({ close: onClose }: { readonly close: () => void 
     onClose();
   });
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog transfer-dialog', 'aria-labelledby': title }}>
-      <h2 id={title}>{strings.transferTitle}</h2>
+    <dialog {...{ ref: dialog, className: 'question-dialog transfer-dialog', 'aria-labelledby': titleId }}>
+      <h2 id={titleId}>{strings.transferTitle}</h2>
       <p className="soft">{strings.exportIntro}</p>
       <button {...{ type: 'button', className: 'button', disabled: isBusy }} onClick={exportConversations}>
         {strings.exportAll}

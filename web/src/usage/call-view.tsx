@@ -64,18 +64,18 @@ function Content({ id }: { readonly id: string }) {
   const { service } = usePage();
   const [content, setContent] = useState<RecordedContent | null>();
   const { error, isRunning: isLoading, run } = useAction();
-  const notice = useId();
+  const noticeId = useId();
   const load = (): void => void run(() => readContent(service, id).then(setContent));
   return (
     <section className="call-content" aria-busy={isLoading} aria-label={strings.content}>
       <h4>{strings.content}</h4>
-      <p id={notice} className="soft small">
+      <p id={noticeId} className="soft small">
         {strings.contentNotice}
       </p>
       <ErrorMessage error={error} />
       {content === undefined && (
         <div>
-          <button type="button" className="button" aria-describedby={notice} disabled={isLoading} onClick={load}>
+          <button type="button" className="button" aria-describedby={noticeId} disabled={isLoading} onClick={load}>
             {strings.showContent}
           </button>
         </div>

@@ -74,7 +74,7 @@ interface CallSearchProps {
 function CallSearch({ onSearch }: CallSearchProps) {
   const strings = useUsageStrings();
   const [text, setText] = useState('');
-  const field = useId();
+  const fieldId = useId();
   const search = (event: FormEvent): void => {
     event.preventDefault();
     const value = text.trim();
@@ -83,10 +83,10 @@ function CallSearch({ onSearch }: CallSearchProps) {
   return (
     <form className="call-search" onSubmit={search}>
       <div>
-        <label className="overline" htmlFor={field}>
+        <label className="overline" htmlFor={fieldId}>
           {strings.searchCalls}
         </label>
-        <input id={field} type="search" value={text} maxLength={200} onChange={({ target }) => setText(target.value)} />
+        <input id={fieldId} type="search" value={text} maxLength={200} onChange={({ target }) => setText(target.value)} />
       </div>
       <button type="submit" className="button">
         {strings.search}

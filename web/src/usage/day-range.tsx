@@ -86,13 +86,13 @@ interface DayFieldProps {
 }
 
 function DayField({ label, day, isInvalid, onChange }: DayFieldProps) {
-  const field = useId();
+  const fieldId = useId();
   return (
     <div>
-      <label className="overline" htmlFor={field}>
+      <label className="overline" htmlFor={fieldId}>
         {label}
       </label>
-      <input id={field} type="date" value={day} aria-invalid={isInvalid} onChange={({ target }) => onChange(target.value)} />
+      <input id={fieldId} type="date" value={day} aria-invalid={isInvalid} onChange={({ target }) => onChange(target.value)} />
     </div>
   );
 }

@@ -74,7 +74,7 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
 function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps & { readonly item: JsonObject }) {
   const strings = useBuilderStrings();
   const [name, setName] = useState('');
-  const nameField = useId();
+  const nameFieldId = useId();
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   const id = toElementId(form, path);
   const newName = name.trim();
@@ -95,7 +95,7 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
   };
   const remove = (key: string): void => {
     form.change([...path, key], undefined);
-    document.getElementById(nameField)?.focus();
+    document.getElementById(nameFieldId)?.focus();
   };
   const rowClass = toShape(item).kind === 'group' ? 'builder-card map-card' : 'builder-line';
   return (
@@ -111,11 +111,11 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
         </ul>
       )}
       <div className="row">
-        <label className="visually-hidden" htmlFor={nameField}>
+        <label className="visually-hidden" htmlFor={nameFieldId}>
           {nameLabel}
         </label>
         <input
-          {...{ id: nameField, value: name, onKeyDown, list: `${id}-names`, placeholder: nameLabel }}
+          {...{ id: nameFieldId, value: name, onKeyDown, list: `${id}-names`, placeholder: nameLabel }}
           onChange={({ target }) => setName(target.value)}
         />
         <Suggestions id={`${id}-names`} schema={nameSchema} />

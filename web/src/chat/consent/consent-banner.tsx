@@ -11,12 +11,12 @@ import '../notes.css';
 
 interface ConsentBannerProps {
   readonly deployment: Deployment;
-  readonly conversation: string | undefined;
+  readonly conversationId: string | undefined;
   readonly last: Turn | undefined;
 }
 
 /** Shows an unanswered consent form: before the first question, and after a step of the last reply was rejected. */
-export function ConsentBanner({ deployment, conversation, last }: ConsentBannerProps) {
+export function ConsentBanner({ deployment, conversationId: conversation, last }: ConsentBannerProps) {
   const strings = useStrings();
   const getName = useGetName();
   const { replyRunner } = usePage();
@@ -43,7 +43,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
           <p>{strings.consentAfterRefusal(strings.quoted(name), otherNames.join(', '))}</p>
         )}
         <ConsentPrompt
-          {...{ deployment: id, form: status.form, conversation, onAccept }}
+          {...{ deployment: id, form: status.form, conversationId: conversation, onAccept }}
           key={rejectedReplyId}
           onPostpone={() => setIsPostponed(true)}
         />

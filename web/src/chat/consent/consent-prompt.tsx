@@ -12,14 +12,20 @@ interface ConsentPromptProps {
   /** The form as received from the service. */
   readonly form: ConsentForm;
   /** The chat that needs the consent, if it has started. */
-  readonly conversation: string | undefined;
+  readonly conversationId: string | undefined;
   /** Called to resume the action that needed the consent. */
   readonly onAccept: () => void;
   readonly onPostpone?: () => void;
 }
 
 /** Explains which data is shared with which applications, and lets the user accept. */
-export function ConsentPrompt({ deployment, form: initialForm, conversation, onAccept, onPostpone }: ConsentPromptProps) {
+export function ConsentPrompt({
+  deployment,
+  form: initialForm,
+  conversationId: conversation,
+  onAccept,
+  onPostpone,
+}: ConsentPromptProps) {
   const strings = useStrings();
   const { service, announce } = usePage();
   const getName = useGetName();

@@ -40,7 +40,7 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
   const [query, setQuery] = useState('');
   const [kind, setKind] = useState<Kind>('all');
   const [favorites, setFavorites] = useState(readFavorites);
-  const heading = useId();
+  const headingId = useId();
   const kindNames: Readonly<Record<Kind, string>> = {
     all: pickerStrings.kindAll,
     models: pickerStrings.kindModels,
@@ -70,11 +70,11 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
   };
   return (
     <dialog
-      {...{ ref: dialog, className: 'picker-dialog', 'aria-labelledby': heading, closedby: 'any' }}
+      {...{ ref: dialog, className: 'picker-dialog', 'aria-labelledby': headingId, closedby: 'any' }}
       onKeyDown={(event) => moveFocus(event, 'input[type="search"], .option, .option-version')}
     >
       <div className="picker-body">
-        <h2 id={heading}>{title}</h2>
+        <h2 id={headingId}>{title}</h2>
         <SearchField
           label={pickerStrings.searchDeployments}
           value={query}
@@ -115,11 +115,11 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
 
 /** A section without a heading if it is the only one. */
 function Section({ heading, children }: { readonly heading: string; readonly children: ReactNode }) {
-  const label = useId();
+  const labelId = useId();
   return (
-    <section aria-labelledby={heading === '' ? undefined : label}>
+    <section aria-labelledby={heading === '' ? undefined : labelId}>
       {heading !== '' && (
-        <h3 id={label} className="overline">
+        <h3 id={labelId} className="overline">
           {heading}
         </h3>
       )}

@@ -36,7 +36,7 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
   const strings = useStrings();
   const settingsStrings = useChatSettingsStrings();
   const { dialog, closeDialog } = useModalDialog(close);
-  const title = useId();
+  const titleId = useId();
   const [draft, setDraft] = useState(() => toDraft(settings));
   const set = (next: Partial<SettingsDraft>): void => setDraft((now) => ({ ...now, ...next }));
   const submit = (event: FormEvent): void => {
@@ -45,9 +45,9 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
     closeDialog();
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog chat-settings', 'aria-labelledby': title, closedby: 'any' }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog chat-settings', 'aria-labelledby': titleId, closedby: 'any' }}>
       <form onSubmit={submit}>
-        <h2 id={title}>{strings.chatSettings}</h2>
+        <h2 id={titleId}>{strings.chatSettings}</h2>
         <Presets settings={toSettings(draft)} apply={(preset) => setDraft(toDraft(preset))} />
         <label className="field">
           <span>{settingsStrings.chatInstructions}</span>

@@ -157,7 +157,7 @@ function ErrorNote({ error, atMs, deployment, conversationId, questionId, retry 
         {formerSharer !== undefined ? null : form === undefined ? (
           <p>{suggestAction(error, { strings, locale, isAnswer: true, ...(atMs !== undefined && { atMs }) })}</p>
         ) : (
-          <ConsentPrompt {...{ deployment, form, onAccept: retry }} conversation={conversationId} />
+          <ConsentPrompt {...{ deployment, form, onAccept: retry }} conversationId={conversationId} />
         )}
         {error.code === 'context_length_exceeded' && (
           <Guard fallback={null}>
