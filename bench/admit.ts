@@ -22,7 +22,7 @@ import { createDependencySource } from '#domain/quick-app/deployments-as-tools.t
 import type { CallStart } from '#domain/telemetry.ts';
 import { ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { createAuthorize } from '#pipeline/authorize.ts';
-import { createReserveLimits } from '#pipeline/reserve-limits.ts';
+import { createReserveQuota } from '#pipeline/reserve-quota.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
@@ -81,7 +81,7 @@ function gate(
   const requireConsent = createRequireConsent({ store: consents, dependencies, onGraph: () => undefined });
   const counters = new LimitCounters(limits, systemClock);
   const record = noopTelemetry.startCall({} as CallStart);
-  const reserveLimits = createReserveLimits({
+  const reserveQuota = createReserveQuota({
     counters,
     sizes: new ReplySizes(),
     clock: systemClock,
@@ -92,7 +92,7 @@ function gate(
     const caller = await identify(key, { socket: {}, headers: {} });
     const call = { id: 'bench', deployment: id, caller, record };
     const target = await authorize(call, 'chat');
-    const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isClientConnected: () => true });
+    const { settle } = await reserveQuota(target, { promptTokens: 100, maxTokens: 100, isClientConnected: () => true });
     settle?.({ tokens: 150, cost: 0, completeUsage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
   };
 }

@@ -12,8 +12,8 @@ import type { OpenApiReader } from '#tools/openapi/load-openapi.ts';
 import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
-const documentFreshMs = 300_000;
-const failureFreshMs = 10_000;
+const documentTtlMs = 300_000;
+const failureTtlMs = 10_000;
 const maxLoadMs = 30_000;
 const maxBytes = 16 * 1024 ** 2;
 /** Estimated memory in bytes per character of a document's JSON. Parsed objects take more than their text. */
@@ -59,7 +59,7 @@ export class AddonTools {
   constructor(deps: AddonToolsDeps) {
     this.#deps = deps;
     const store = deps.caches.create('addon_documents', { maxBytes, countBytes: createEntryCounter(estimateDocumentBytes) });
-    this.#documents = new ExpiringCache({ clock: deps.clock, store, failureFreshMs });
+    this.#documents = new ExpiringCache({ clock: deps.clock, store, failureTtlMs });
   }
 
   /** Loads the addons that `findAddons` returned. Rejects only with the reason of the signal. */
@@ -103,7 +103,7 @@ export class AddonTools {
       return loadOpenApi(new URL(url), source);
     };
     return this.#documents.get(`${owner} ${url}`, async () => {
-      return { value: await this.#loads.run(lane, load), freshMs: documentFreshMs };
+      return { value: await this.#loads.run(lane, load), ttlMs: documentTtlMs };
     });
   }
 }

@@ -4,7 +4,7 @@ import type { ConfigurationError } from '#contract/configuration/checked-configu
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { didYouMean } from '#contract/configuration/did-you-mean.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
-import { hiddenSecret } from '#contract/configuration/schema-node.ts';
+import { maskedSecret } from '#contract/configuration/schema-node.ts';
 import { readFiles, readSecretFile } from './load.ts';
 import { type Environment, escapeReferences, hasReference, substitute } from './substitute.ts';
 
@@ -74,7 +74,7 @@ export interface ReferencedDocument {
 export function toReferences(document: JsonObject, { hasReferences }: { readonly hasReferences: boolean }): ReferencedDocument {
   const variables = new Map<string, string>();
   const convert = (value: unknown, path: Path): unknown => {
-    if (value === hiddenSecret && hasReferences) return `\${${addVariable(variables, path)}}`;
+    if (value === maskedSecret && hasReferences) return `\${${addVariable(variables, path)}}`;
     if (typeof value === 'string') return escapeReferences(value);
     if (Array.isArray(value)) return value.map((item, index) => convert(item, [...path, index]));
     if (!isJsonObject(value)) return value;

@@ -7,7 +7,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry, IntrospectionEntry } from '#contract/configuration/access.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createUnauthorizedError } from '#domain/callers/identify.ts';
-import { ProviderError } from './openid-configuration.ts';
+import { IssuerError } from './openid-configuration.ts';
 
 const timeoutMs = 5_000;
 const timeouts = { connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs };
@@ -228,7 +228,7 @@ function toMs(claims: JsonObject, name: 'exp' | 'nbf'): number | undefined {
   return seconds * 1000;
 }
 
-/** Sends an introspection request (RFC 7662, 2.1). Throws `ProviderError` or `HttpError`. Redirects are errors. */
+/** Sends an introspection request (RFC 7662, 2.1). Throws `IssuerError` or `HttpError`. Redirects are errors. */
 async function requestIntrospection(
   http: HttpClient,
   { url, clientId, clientSecret }: IntrospectionEntry,
@@ -244,9 +244,9 @@ async function requestIntrospection(
   const request = { method: 'POST', url: new URL(url), headers, body, timeouts } as const;
   const reply = await openReply(http, request, AbortSignal.timeout(timeoutMs));
   const claims = tryParseJson(await readText(reply, maxReplyBytes));
-  if (reply.status !== 200) throw new ProviderError(`its introspection endpoint responded with status ${reply.status}`);
+  if (reply.status !== 200) throw new IssuerError(`its introspection endpoint responded with status ${reply.status}`);
   if (!isJsonObject(claims) || typeof claims.active !== 'boolean')
-    throw new ProviderError('its introspection endpoint did not respond with a JSON object whose field active is a boolean');
+    throw new IssuerError('its introspection endpoint did not respond with a JSON object whose field active is a boolean');
   return claims;
 }
 
@@ -257,13 +257,13 @@ function encodeFormText(text: string): string {
 
 /** Returns whether the provider did not respond, so that the error is not about the token. */
 function isConnectionError(error: unknown): boolean {
-  return error instanceof ParleyError && error.code === 'overloaded' && !(error.cause instanceof ProviderError);
+  return error instanceof ParleyError && error.code === 'overloaded' && !(error.cause instanceof IssuerError);
 }
 
 /** Returns the error for the client. Its message contains no address. */
 function toUnavailable(error: unknown): ParleyError {
   const reason =
-    error instanceof ProviderError || (error instanceof HttpError && error.kind === 'too_large')
+    error instanceof IssuerError || (error instanceof HttpError && error.kind === 'too_large')
       ? error.message
       : 'its introspection endpoint did not respond';
   const message = `Parley cannot check the token with the identity provider: ${reason}. Send the request again later.`;

@@ -8,17 +8,17 @@ const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 const maxReplyBytes = 1024 * 1024;
 
 /** The issuer responded, but the response is invalid. */
-export class ProviderError extends Error {
-  override readonly name = 'ProviderError';
+export class IssuerError extends Error {
+  override readonly name = 'IssuerError';
 }
 
 /**
  * Returns the OpenID configuration of an issuer. The document must name the same issuer (OpenID Connect Discovery 1.0, section
- * 4). Throws ProviderError or HttpError.
+ * 4). Throws IssuerError or HttpError.
  */
 export async function readOpenIdConfiguration(http: HttpClient, issuer: string, signal: AbortSignal): Promise<JsonObject> {
   const document = await fetchObject(http, joinPath(new URL(issuer), '.well-known/openid-configuration').href, signal);
-  if (document.issuer !== issuer) throw new ProviderError('its OpenID configuration names a different issuer');
+  if (document.issuer !== issuer) throw new IssuerError('its OpenID configuration names a different issuer');
   return document;
 }
 
@@ -27,12 +27,12 @@ export function isIssuerEndpoint(issuer: string, url: unknown): url is string {
   return typeof url === 'string' && isSecureUrl(url) && (url.startsWith('https:') || issuer.startsWith('http:'));
 }
 
-/** Fetches a JSON object from an issuer. Throws ProviderError or HttpError. */
+/** Fetches a JSON object from an issuer. Throws IssuerError or HttpError. */
 export async function fetchObject(http: HttpClient, url: string, signal: AbortSignal): Promise<JsonObject> {
   const headers = { accept: 'application/json, application/jwk-set+json', 'accept-encoding': 'identity' };
   const reply = await openReply(http, { method: 'GET', url: new URL(url), headers, body: null, timeouts }, signal);
   const body = tryParseJson(await readText(reply, maxReplyBytes));
-  if (reply.status !== 200) throw new ProviderError(`its server responded with status ${reply.status}`);
-  if (!isJsonObject(body)) throw new ProviderError('its server did not respond with a JSON object');
+  if (reply.status !== 200) throw new IssuerError(`its server responded with status ${reply.status}`);
+  if (!isJsonObject(body)) throw new IssuerError('its server did not respond with a JSON object');
   return body;
 }

@@ -5,13 +5,13 @@ import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry, SignInEntry } from '#contract/configuration/access.ts';
 import type { ListSignInOptions, SignInEndpoints, SignInOption } from '#contract/page/sign-in-option.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
+import { IssuerError, isIssuerEndpoint, readOpenIdConfiguration } from './openid-configuration.ts';
 
 const discoveryMs = 10_000;
 /** Maximum time that the page waits for a provider. */
 const maxWaitMs = 2_000;
-const freshMs = 600_000;
-const failureFreshMs = 10_000;
+const providerTtlMs = 600_000;
+const failureTtlMs = 10_000;
 const maxBytes = 256 * 1024;
 
 export interface SignInOptionsDeps {
@@ -40,17 +40,17 @@ export function createSignInOptions({ snapshot, http, clock, caches, reportError
     maxBytes,
     countBytes: createEntryCounter<DiscoveredProvider>((value) => JSON.stringify(value).length),
   });
-  const discoveredProviders = new ExpiringCache<DiscoveredProvider>({ clock, store: cache, failureFreshMs });
+  const discoveredProviders = new ExpiringCache<DiscoveredProvider>({ clock, store: cache, failureTtlMs });
   const failing = new Set<string>();
   const discoverNow = async ({
     name,
     entry: { issuer },
     signIn,
-  }: Provider): Promise<{ value: DiscoveredProvider; freshMs: number }> => {
+  }: Provider): Promise<{ value: DiscoveredProvider; ttlMs: number }> => {
     try {
       const value = await readProvider(http, issuer, signIn);
       failing.delete(issuer);
-      return { value, freshMs };
+      return { value, ttlMs: providerTtlMs };
     } catch (error) {
       if (!failing.has(issuer)) reportError(`sign-in with the identity provider ${name} is unavailable`, error);
       failing.add(issuer);
@@ -87,7 +87,7 @@ async function readProvider(http: HttpClient, issuer: string, signIn: SignInEntr
   const endSession = signIn.endSessionEndpoint ?? document.end_session_endpoint;
   const revocation = signIn.revocationEndpoint ?? document.revocation_endpoint;
   if (!isIssuerEndpoint(issuer, authorization) || !isIssuerEndpoint(issuer, token))
-    throw new ProviderError('its OpenID configuration has no valid https URLs for authorization and tokens');
+    throw new IssuerError('its OpenID configuration has no valid https URLs for authorization and tokens');
   const sendsIssuer = document.authorization_response_iss_parameter_supported === true;
   const toUsable = (url: unknown): string | undefined => (isIssuerEndpoint(issuer, url) ? url : undefined);
   return { sendsIssuer, endpoints: { authorization, token, ...toOptional(toUsable(endSession), toUsable(revocation)) } };

@@ -13,7 +13,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createUnauthorizedError } from '#domain/callers/identify.ts';
-import { fetchObject, isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
+import { fetchObject, IssuerError, isIssuerEndpoint, readOpenIdConfiguration } from './openid-configuration.ts';
 import type { KeySet, ProviderKeys } from './provider-keys.ts';
 
 const clockToleranceSeconds = 30;
@@ -174,7 +174,7 @@ const maxKeys = 100;
 
 /**
  * Fetches the public keys of an issuer from `jwksUrl`. By default, their URL comes from the issuer's OpenID configuration. Throws
- * `ProviderError` or `HttpError`.
+ * `IssuerError` or `HttpError`.
  */
 export async function fetchKeys(
   http: HttpClient,
@@ -184,12 +184,12 @@ export async function fetchKeys(
   const url = jwksUrl ?? (await discoverKeysUrl(http, issuer, signal));
   const { keys } = await fetchObject(http, url, signal);
   const isKeySet = Array.isArray(keys) && keys.length > 0 && keys.length <= maxKeys && keys.every(isJsonObject);
-  if (!isKeySet) throw new ProviderError(`its key URL does not return a set of 1 to ${maxKeys} keys`);
+  if (!isKeySet) throw new IssuerError(`its key URL does not return a set of 1 to ${maxKeys} keys`);
   return createLocalJWKSet({ keys } as JSONWebKeySet);
 }
 
 async function discoverKeysUrl(http: HttpClient, issuer: string, signal: AbortSignal): Promise<string> {
   const { jwks_uri: url } = await readOpenIdConfiguration(http, issuer, signal);
-  if (!isIssuerEndpoint(issuer, url)) throw new ProviderError('its OpenID configuration has no valid https URL in jwks_uri');
+  if (!isIssuerEndpoint(issuer, url)) throw new IssuerError('its OpenID configuration has no valid https URL in jwks_uri');
   return url;
 }

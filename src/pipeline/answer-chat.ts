@@ -19,14 +19,14 @@ import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { PreparedCall, Responder } from './prepared-call.ts';
 import { type OnRemovedReferences, ReplyFiles } from './reply-files.ts';
-import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
+import type { QuotaReservation, ReserveQuota } from './reserve-quota.ts';
 import { openConversation } from './run-quick-app.ts';
 import type { AddonRun, RemoteToolsRun } from './run-request-tools.ts';
 
 /** Dependencies of `createAnswerChat`. */
 export interface AnswerChatDeps {
   readonly states: RunStates;
-  readonly reserveLimits: ReserveLimits;
+  readonly reserveQuota: ReserveQuota;
   readonly clock: Clock;
   readonly responders: Responders;
   readonly onRemovedReferences: OnRemovedReferences;
@@ -34,7 +34,7 @@ export interface AnswerChatDeps {
   readonly newId: () => string;
 }
 
-/** Functions that answer a call. `selectAnswer` chooses one of them. */
+/** Functions that answer a call. `selectResponder` chooses one of them. */
 export interface Responders {
   /** Calls the upstreams of a model. */
   readonly callUpstreams: Responder;
@@ -81,16 +81,16 @@ function recordContent(target: Target, request: ChatRequest, reply: ReplySink): 
 
 /** Reserves quota, and then starts the answer. Rejects the reply if that fails. */
 async function begin(
-  { reserveLimits, responders, onRemovedReferences }: AnswerChatDeps,
+  { reserveQuota, responders, onRemovedReferences }: AnswerChatDeps,
   prepared: PreparedCall,
   metered: MeteredReply,
 ): Promise<void> {
   const { request, account, onAdmitted } = prepared;
   const { promptTokens } = account;
-  const limitRequest = { promptTokens, maxTokens: findMaxTokens(request), isClientConnected: () => !metered.hasEnded };
-  let reservation: LimitReservation | undefined;
+  const quotaRequest = { promptTokens, maxTokens: findMaxTokens(request), isClientConnected: () => !metered.hasEnded };
+  let reservation: QuotaReservation | undefined;
   try {
-    reservation = await reserveLimits(prepared.target, limitRequest);
+    reservation = await reserveQuota(prepared.target, quotaRequest);
     if (onAdmitted !== undefined && !metered.hasEnded) await onAdmitted();
   } catch (error) {
     reservation?.settle?.(undefined);
@@ -98,7 +98,7 @@ async function begin(
   }
   metered.begin(reservation, (sink) => {
     const files = new ReplyFiles(prepared, sink, onRemovedReferences);
-    files.follow(selectAnswer(responders, prepared)(prepared, files));
+    files.follow(selectResponder(responders, prepared)(prepared, files));
     return files;
   });
 }
@@ -133,13 +133,15 @@ function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
 }
 
 /** Returns the responder for the deployment and the request. */
-function selectAnswer(responders: Responders, { target: { deployment }, request, remote }: PreparedCall): Responder {
+function selectResponder(responders: Responders, { target: { deployment }, request, remote }: PreparedCall): Responder {
   const callModel = deployment.isApplicationBacked ? responders.callApplication : responders.callUpstreams;
-  let answer = callModel;
-  if (deployment.quickApp !== undefined) answer = responders.runQuickApp;
+  let responder = callModel;
+  if (deployment.quickApp !== undefined) responder = responders.runQuickApp;
   else if (deployment.kind === 'model' && request.addons !== undefined)
-    answer = (prepared, sink) => responders.runAddons(prepared, { callModel, sink });
-  return remote === undefined ? answer : (prepared, sink) => responders.runRemoteTools(prepared, { remote, answer, sink });
+    responder = (prepared, sink) => responders.runAddons(prepared, { callModel, sink });
+  return remote === undefined
+    ? responder
+    : (prepared, sink) => responders.runRemoteTools(prepared, { remote, answer: responder, sink });
 }
 
 /** Fields of a translated request that never come from the defaults. */
@@ -150,16 +152,16 @@ function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }
   if (native?.dialect !== 'responses' || Object.keys(defaults).length === 0) return native;
   const translated = Object.entries(toResponsesRequest({ messages: [], ...defaults }, ''));
   const added = translated.filter(([field]) => !fieldsWithoutDefaults.has(field));
-  return { ...native, body: withAbsent(native.body, Object.fromEntries(added)) };
+  return { ...native, body: mergeDefaults(native.body, Object.fromEntries(added)) };
 }
 
 /** Adds the defaults that the body lacks. Objects such as `reasoning` and `text` are completed field by field. */
-function withAbsent(body: JsonObject, defaults: JsonObject): JsonObject {
+function mergeDefaults(body: JsonObject, defaults: JsonObject): JsonObject {
   const result = { ...body };
   for (const [field, value] of Object.entries(defaults)) {
     const current = body[field] ?? null;
     if (current === null) result[field] = value;
-    else if (isJsonObject(current) && isJsonObject(value)) result[field] = withAbsent(current, value);
+    else if (isJsonObject(current) && isJsonObject(value)) result[field] = mergeDefaults(current, value);
   }
   return result;
 }

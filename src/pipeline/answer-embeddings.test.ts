@@ -16,7 +16,7 @@ it('answerEmbeddings charges and reports the estimated usage of a call that is c
     loadBalancer: new LoadBalancer(),
     clock: systemClock,
     protocols: { openai: { embed } },
-    reserveLimits: async () => ({ headers: {}, claims: [], settle }),
+    reserveQuota: async () => ({ headers: {}, claims: [], settle }),
   };
   const upstreams = [{ id: 'a', revision: 'a', protocol: 'openai', weight: 1, tier: 0 }];
   const target = {

@@ -11,12 +11,12 @@ import { CallAccount } from './call-account.ts';
 import { toApplicationFields } from './call-application.ts';
 import { type ApplicationFields, buildAttemptFields, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import { fetchFromUpstreams } from './failover.ts';
-import type { ReserveLimits } from './reserve-limits.ts';
+import type { ReserveQuota } from './reserve-quota.ts';
 
 /** Dependencies of `answerEmbeddings`. */
 export interface EmbeddingsDeps extends UpstreamDeps {
   readonly perRequestKeys: PerRequestKeys;
-  readonly reserveLimits: ReserveLimits;
+  readonly reserveQuota: ReserveQuota;
 }
 
 interface EmbeddingsCall {
@@ -34,7 +34,7 @@ export async function answerEmbeddings(
   const request = { ...deployment.defaults, ...clientRequest };
   const promptTokens = estimateInputTokens(request);
   const account = new CallAccount({ target, clientRequest, promptTokens });
-  account.admit(await deps.reserveLimits(target, { promptTokens, maxTokens: 0, isClientConnected: () => !signal.aborted }));
+  account.admit(await deps.reserveQuota(target, { promptTokens, maxTokens: 0, isClientConnected: () => !signal.aborted }));
   let isComplete = false;
   try {
     const body = await sendRequest(deps, { target, request, signal, account });

@@ -12,12 +12,12 @@ import { CallAccount } from './call-account.ts';
 import { toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import { failover } from './failover.ts';
 import { MeteredReply } from './metered-reply.ts';
-import type { ReserveLimits } from './reserve-limits.ts';
+import type { ReserveQuota } from './reserve-quota.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
 /** Dependencies of `answerPassThrough`. */
 export interface PassThroughDeps extends UpstreamDeps {
-  readonly reserveLimits: ReserveLimits;
+  readonly reserveQuota: ReserveQuota;
 }
 
 /**
@@ -33,8 +33,8 @@ export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput
   const account = new CallAccount({ target, clientRequest: {}, promptTokens });
   const metered = new MeteredReply<PassThroughFrame>(target, account, new CountedReply(account.usage, reply));
   const start = (sink: Sink<PassThroughFrame>): Handle => callUpstreams(deps, { target, request, account }, sink);
-  const limitRequest = { promptTokens, maxTokens: getMaxTokens(request), isClientConnected: () => !metered.hasEnded };
-  deps.reserveLimits(target, limitRequest).then(
+  const quotaRequest = { promptTokens, maxTokens: getMaxTokens(request), isClientConnected: () => !metered.hasEnded };
+  deps.reserveQuota(target, quotaRequest).then(
     (reservation) => metered.begin(reservation, start),
     (error: unknown) => metered.reject(error),
   );

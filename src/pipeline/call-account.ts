@@ -7,7 +7,7 @@ import { createReceiverRights } from '#domain/callers/held-rights.ts';
 import { collectForwardedFiles } from '#domain/files/collect-forwarded-files.ts';
 import { computeCost, sumCounts, UsageCollector } from '#domain/usage/usage.ts';
 import { selectReplyHeaders } from './reply-headers.ts';
-import type { LimitReservation } from './reserve-limits.ts';
+import type { QuotaReservation } from './reserve-quota.ts';
 import { UsageTotals } from './usage-totals.ts';
 
 const maxIgnoredFields = 1000;
@@ -41,7 +41,7 @@ export class CallAccount {
   /** Collects the usage of an application's inner calls. Undefined for a model, which has only its own tokens. */
   readonly #innerUsage: UsageCollector | undefined;
   #caller: Caller | undefined;
-  #reservation: LimitReservation | undefined;
+  #reservation: QuotaReservation | undefined;
   #isSettled = false;
   #attempts = 0;
   #replyHeaders: Readonly<Record<string, string>> = {};
@@ -70,7 +70,7 @@ export class CallAccount {
   }
 
   /** Sets the reservation, before the deployment starts to answer. */
-  admit(reservation: LimitReservation): void {
+  admit(reservation: QuotaReservation): void {
     this.#reservation = reservation;
   }
 

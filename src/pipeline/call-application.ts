@@ -4,7 +4,7 @@ import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { findCredentials, getForwardedFields } from '#domain/callers/forwarded-fields.ts';
-import { hasTokenForm } from '#domain/callers/identify.ts';
+import { hasJwtForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { ApplicationFields, CallUpstreams } from './call-upstream.ts';
@@ -35,7 +35,7 @@ export function toApplicationFields({ call, deployment, snapshot }: Target, key:
   const { headers, query } = getForwardedFields(call.origin, deployment);
   const { forwardsToken } = deployment;
   const credentials = forwardsToken && call.caller.chain === null ? call.origin && findCredentials(call.origin) : undefined;
-  const isToken = credentials !== undefined && hasTokenForm(credentials) && snapshot.keys.find(credentials) === undefined;
+  const isToken = credentials !== undefined && hasJwtForm(credentials) && snapshot.keys.find(credentials) === undefined;
   const ownHeaders = {
     'api-key': key,
     ...(isToken && { authorization: `Bearer ${credentials}` }),

@@ -11,7 +11,7 @@ import type { RequireConsent } from '#domain/consent/consent.ts';
 import { toLimitAccount } from '#domain/limits/limit-counters.ts';
 import { toIdFields } from './call-application.ts';
 import { selectReplyHeaders } from './reply-headers.ts';
-import type { ReserveLimits } from './reserve-limits.ts';
+import type { ReserveQuota } from './reserve-quota.ts';
 
 /** Dependencies of `callFeature`. */
 export interface FeatureDeps {
@@ -20,7 +20,7 @@ export interface FeatureDeps {
   readonly guardedHttp: HttpClient;
   readonly perRequestKeys: PerRequestKeys;
   readonly requireConsent: RequireConsent;
-  readonly reserveLimits: ReserveLimits;
+  readonly reserveQuota: ReserveQuota;
 }
 
 const timeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
@@ -52,12 +52,12 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
 }
 
 /** Counts a request toward the caller's limits. Rejects with status 429 if a limit is reached. */
-async function countRequest({ reserveLimits }: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<void> {
+async function countRequest({ reserveQuota }: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<void> {
   const { caller, deployment, snapshot } = request;
   const limits = snapshot.limits.find(caller, deployment.id).filter(({ window }) => window.kind === 'requests');
   const limitAccount = toLimitAccount(caller.subject, deployment.id, limits);
   const size = { promptTokens: 0, maxTokens: 0, isClientConnected: () => !signal.aborted };
-  const { settle } = await reserveLimits({ call: { caller }, deployment, limitAccount, snapshot }, size);
+  const { settle } = await reserveQuota({ call: { caller }, deployment, limitAccount, snapshot }, size);
   settle?.(undefined);
 }
 

@@ -10,7 +10,7 @@ import { noopTelemetry } from '#test/noop-telemetry.ts';
 import { CallAccount } from './call-account.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
-import type { LimitReservation } from './reserve-limits.ts';
+import type { QuotaReservation } from './reserve-quota.ts';
 
 const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1 };
 const first = Frame.ofChunks({
@@ -38,7 +38,7 @@ async function readEvents(
   const chain: Chain = { path: ['app'], rights: new HeldRights(), report };
   const caller = { subject: 's', project: 'p', roles: [], chain };
   const deployment = { id: 'm', kind: 'model', ownership: null, quickApp: undefined } as const;
-  const settle: LimitReservation['settle'] = (used) => {
+  const settle: QuotaReservation['settle'] = (used) => {
     log.push(used === undefined ? 'released' : `charged ${used.tokens}${used.completeUsage ? '' : ' of a partial reply'}`);
   };
   const reservation = { headers: {}, claims: [], settle };

@@ -7,7 +7,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Answer, Target } from '#domain/call.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { CallAccount } from './call-account.ts';
-import type { LimitReservation } from './reserve-limits.ts';
+import type { QuotaReservation } from './reserve-quota.ts';
 
 /** The next step of a reply. It reports whether the reply has started. */
 interface StartedSink<Item> extends Sink<Item> {
@@ -56,7 +56,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   }
 
   /** Starts the work for the reply, unless it has ended or was canceled. */
-  begin(reservation: LimitReservation, start: (sink: Sink<Item>) => Handle): void {
+  begin(reservation: QuotaReservation, start: (sink: Sink<Item>) => Handle): void {
     if (this.#hasEnded) return reservation.settle?.(undefined);
     this.#account.admit(reservation);
     try {

@@ -7,8 +7,8 @@ import type { Claim } from '#domain/limits/limit-store.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { computeCost, type TokenCounts } from '#domain/usage/usage.ts';
 
-/** Dependencies of `createReserveLimits`. */
-export interface ReserveLimitsDeps {
+/** Dependencies of `createReserveQuota`. */
+export interface ReserveQuotaDeps {
   readonly counters: LimitCounters;
   readonly sizes: ReplySizes;
   readonly clock: Clock;
@@ -28,13 +28,13 @@ interface LimitedCall extends Pick<Target, 'deployment' | 'limitAccount' | 'snap
 }
 
 /** A request for limit capacity. */
-interface LimitRequest extends CallSize {
+interface QuotaRequest extends CallSize {
   /** Returns false after the client has disconnected. */
   readonly isClientConnected: () => boolean;
 }
 
 /** The reservation of an admitted call. */
-export interface LimitReservation {
+export interface QuotaReservation {
   /** Headers with the remaining limits. */
   readonly headers: Readonly<Record<string, string>>;
   /** Reserved amounts. */
@@ -50,16 +50,16 @@ export interface LimitReservation {
  * Admits a call if its limits have capacity beyond the reservations of the calls in progress. Counts it as a request, and
  * reserves its estimated usage. Throws the 429, or the 503 if the limits cannot be checked.
  */
-export type ReserveLimits = (target: LimitedCall, request: LimitRequest) => Promise<LimitReservation>;
+export type ReserveQuota = (target: LimitedCall, request: QuotaRequest) => Promise<QuotaReservation>;
 
 const noClaims: readonly Claim[] = [];
 
-const unlimited: LimitReservation = { headers: {}, claims: noClaims };
+const unlimited: QuotaReservation = { headers: {}, claims: noClaims };
 const uncheckedAdmission: Admission = { statuses: [], leasedClaims: { claims: noClaims, lease: '' }, startedAtMs: 0 };
 const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 
-/** Returns the function that reserves limits. */
-export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
+/** Returns the function that reserves quota. */
+export function createReserveQuota(deps: ReserveQuotaDeps): ReserveQuota {
   const { counters, sizes, clock, reportError } = deps;
   return async ({ call: { caller, draft }, deployment, limitAccount, snapshot }, request) => {
     if (limitAccount.limits.length === 0) return unlimited;

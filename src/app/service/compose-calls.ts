@@ -34,7 +34,7 @@ import { callFeature } from '#pipeline/call-feature.ts';
 import { createCallUpstreams, createQuotaListener } from '#pipeline/call-upstream.ts';
 import { countTokens } from '#pipeline/count-tokens.ts';
 import { InnerCalls } from '#pipeline/inner-calls.ts';
-import { createReserveLimits } from '#pipeline/reserve-limits.ts';
+import { createReserveQuota } from '#pipeline/reserve-quota.ts';
 import { runQuickApp } from '#pipeline/run-quick-app.ts';
 import { runAddons, runRemoteTools } from '#pipeline/run-request-tools.ts';
 import { defaultFileLimits } from '#services/files/stored-resources.ts';
@@ -93,13 +93,13 @@ export function composePipeline(deps: CompleteServiceDeps) {
     close: () => undefined,
   };
   const counters = new LimitCounters(limits, clock);
-  const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, reportError });
+  const reserveQuota = createReserveQuota({ counters, sizes: new ReplySizes(), clock, reportError });
   const upstreamDeps = {
     loadBalancer,
     clock,
     protocols: composeProtocols(deps, guarded),
     perRequestKeys,
-    reserveLimits,
+    reserveQuota,
     onQuotaHeaders: createQuotaListener({ loadBalancer, clock }),
   };
   const callUpstreams = createCallUpstreams(upstreamDeps);
@@ -130,11 +130,11 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const requireConsent = createRequireConsent(consent);
   const calls: Calls = {
     authorize: createAuthorize({ snapshot, catalog, requireConsent }),
-    answer: createAnswerChat({ states, reserveLimits, clock, responders, onRemovedReferences, newId }),
+    answer: createAnswerChat({ states, reserveQuota, clock, responders, onRemovedReferences, newId }),
     embed: (target, request, signal) => answerEmbeddings(upstreamDeps, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough(upstreamDeps, { target, request }, reply),
     callFeature: (request, signal) =>
-      callFeature({ http: deps.http, guardedHttp: guarded, perRequestKeys, requireConsent, reserveLimits }, request, signal),
+      callFeature({ http: deps.http, guardedHttp: guarded, perRequestKeys, requireConsent, reserveQuota }, request, signal),
     countTokens: (target, input, signal) => countTokens(upstreamDeps, { target, ...input, signal }),
   };
   innerCalls.connect(calls);

@@ -8,11 +8,11 @@ const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.re
 function openCache(maxBytes: number) {
   const store = new BoundedCache<ExpiringEntry<string>>({ maxBytes, countBytes: createEntryCounter((text) => text.length) });
   const createdKeys: string[] = [];
-  const cache = new ExpiringCache({ clock, store: store, failureFreshMs: 0 });
+  const cache = new ExpiringCache({ clock, store: store, failureTtlMs: 0 });
   const get = (key: string, chars = 1_000): Promise<string> =>
     cache.get(key, async () => {
       createdKeys.push(key);
-      return { value: key.padEnd(chars), freshMs: 1_000 };
+      return { value: key.padEnd(chars), ttlMs: 1_000 };
     });
   return { kept: store, createdKeys, get };
 }
@@ -38,7 +38,7 @@ it('ExpiringCache stays within `maxBytes` with large values, and creates a value
 
 it('ExpiringCache creates a value again after a failure', async () => {
   const { kept } = openCache(100_000);
-  const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
+  const cache = new ExpiringCache({ clock, store: kept, failureTtlMs: 0 });
   await expect(cache.get('a', () => Promise.reject(new Error('unavailable')))).rejects.toThrow('unavailable');
-  expect(await cache.get('a', async () => ({ value: 'there', freshMs: 1 }))).toBe('there');
+  expect(await cache.get('a', async () => ({ value: 'there', ttlMs: 1 }))).toBe('there');
 });

@@ -4,7 +4,7 @@ import type { BoundedCache } from './bounded-cache.ts';
 /** A created value and its lifetime in milliseconds. */
 export interface ExpiringValue<Value> {
   readonly value: Value;
-  readonly freshMs: number;
+  readonly ttlMs: number;
 }
 
 export interface ExpiringCacheOptions<Value> {
@@ -12,7 +12,7 @@ export interface ExpiringCacheOptions<Value> {
   /** Cache of the entries. Its `countBytes` must come from `createEntryCounter`. */
   readonly store: BoundedCache<ExpiringEntry<Value>>;
   /** Lifetime of a cached failure in milliseconds. With 0, failures are not cached. */
-  readonly failureFreshMs: number;
+  readonly failureTtlMs: number;
 }
 
 /** A cached value that is being created, is ready, or has failed. */
@@ -21,7 +21,7 @@ export interface ExpiringEntry<Value> {
   /** Set when the value is ready. */
   value: Value | undefined;
   /** Expiry on the scale of the clock's `nowMs`. Infinite while the value is being created. */
-  freshUntilMs: number;
+  expiresAtMs: number;
 }
 
 /** Estimated size of an entry without its value, in bytes. */
@@ -43,7 +43,7 @@ export class ExpiringCache<Value> {
   get(key: string, create: () => Promise<ExpiringValue<Value>>): Promise<Value> {
     const { clock, store } = this.#options;
     const cached = store.find(key);
-    if (cached !== undefined && cached.freshUntilMs > clock.nowMs()) return cached.promise;
+    if (cached !== undefined && cached.expiresAtMs > clock.nowMs()) return cached.promise;
     return this.#start(key, create).promise;
   }
 
@@ -54,22 +54,22 @@ export class ExpiringCache<Value> {
   }
 
   #start(key: string, create: () => Promise<ExpiringValue<Value>>): ExpiringEntry<Value> {
-    const { clock, failureFreshMs, store } = this.#options;
+    const { clock, failureTtlMs, store } = this.#options;
     const created = create();
     const entry: ExpiringEntry<Value> = {
       promise: created.then(({ value }) => value),
       value: undefined,
-      freshUntilMs: Number.POSITIVE_INFINITY,
+      expiresAtMs: Number.POSITIVE_INFINITY,
     };
     created.then(
-      ({ value, freshMs }) => {
+      ({ value, ttlMs }) => {
         entry.value = value;
-        entry.freshUntilMs = clock.nowMs() + freshMs;
+        entry.expiresAtMs = clock.nowMs() + ttlMs;
         // Stores the entry again, because its size is known only now.
         if (store.find(key) === entry) store.set(key, entry);
       },
       () => {
-        entry.freshUntilMs = clock.nowMs() + failureFreshMs;
+        entry.expiresAtMs = clock.nowMs() + failureTtlMs;
       },
     );
     store.set(key, entry);

@@ -23,7 +23,7 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 const keyBytes = 32;
-const sealedForm = /^s1\.([\w-]{8})\.([\w-]+)$/;
+const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/;
 
 /** Parses the comma-separated secrets of `PARLEY_SECRET`, newest first. Returns an empty list if there are none. */
 export function toSecrets(text: string): readonly Secret[] {
@@ -110,7 +110,7 @@ export class Seal {
 
   /** Decrypts a text that was sealed for this context. Throws `SealError`. */
   open(sealed: string, context: string): string {
-    const [, id = '', encoded = ''] = sealedForm.exec(sealed) ?? [];
+    const [, id = '', encoded = ''] = sealedPattern.exec(sealed) ?? [];
     const key = this.#keys.get(id);
     const bytes = Buffer.from(encoded, 'base64url');
     if (bytes.length < nonceBytes + tagBytes) throw new SealError('the text is not sealed');

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { hideEntrySecrets, restoreEntrySecrets } from './entry-secrets.ts';
+import { maskEntrySecrets, restoreEntrySecrets } from './entry-secrets.ts';
 
 describe('restoreEntrySecrets with an identity provider', () => {
   const introspection = { url: 'https://id.example/introspect', clientId: 'parley', clientSecret: 'stored secret' };
   const stored = { issuer: 'https://id.example/', introspection };
 
-  it('restores a hidden client secret', () => {
-    const hidden = hideEntrySecrets('identity-providers', stored);
-    expect(hidden).toMatchObject({ introspection: { clientSecret: '***' } });
-    expect(restoreEntrySecrets('identity-providers', hidden, stored)).toEqual({ entry: stored, errors: [] });
+  it('restores a masked client secret', () => {
+    const masked = maskEntrySecrets('identity-providers', stored);
+    expect(masked).toMatchObject({ introspection: { clientSecret: '***' } });
+    expect(restoreEntrySecrets('identity-providers', masked, stored)).toEqual({ entry: stored, errors: [] });
   });
 
   it('restores an omitted client secret', () => {

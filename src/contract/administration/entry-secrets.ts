@@ -4,15 +4,15 @@ import { Authorization } from '../configuration/authorization.ts';
 import { listObjects } from '../configuration/entries.ts';
 import type { Issue, Path } from '../configuration/issue.ts';
 import { defaultProtocol } from '../configuration/protocols.ts';
-import { hiddenSecret, readSchema, replaceSecrets } from '../configuration/schema-node.ts';
-import { hideSecrets, restoreSecrets } from '../quick-app/secrets.ts';
+import { maskedSecret, readSchema, replaceSecrets } from '../configuration/schema-node.ts';
+import { maskSecrets, restoreSecrets } from '../quick-app/secrets.ts';
 import { type EntryKind, entryKinds } from './entry-kinds.ts';
 
 /** Returns an entry with `***` in place of each secret. */
-export function hideEntrySecrets(kind: EntryKind, entry: JsonObject): JsonObject {
-  const hidden = replaceSecrets(readSchema(entryKinds[kind].schema), entry, () => hiddenSecret) as JsonObject;
+export function maskEntrySecrets(kind: EntryKind, entry: JsonObject): JsonObject {
+  const masked = replaceSecrets(readSchema(entryKinds[kind].schema), entry, () => maskedSecret) as JsonObject;
   const { applicationProperties } = entry;
-  return isJsonObject(applicationProperties) ? { ...hidden, applicationProperties: hideSecrets(applicationProperties) } : hidden;
+  return isJsonObject(applicationProperties) ? { ...masked, applicationProperties: maskSecrets(applicationProperties) } : masked;
 }
 
 /** An entry with its secrets, and the errors of its placeholders. */
@@ -32,8 +32,8 @@ export function restoreEntrySecrets(kind: EntryKind, input: JsonObject, stored: 
   const reported = new Set(errors.map(({ path }) => JSON.stringify(path)));
   const isReported = (path: Path) => path.some((_, index) => reported.has(JSON.stringify(path.slice(0, index + 1))));
   replaceSecrets(readSchema(entryKinds[kind].schema), restored, (secret, path) => {
-    if (secret === hiddenSecret && !isReported(path))
-      errors.push({ path, message: `is ${hiddenSecret}, but no secret is stored. Enter the secret` });
+    if (secret === maskedSecret && !isReported(path))
+      errors.push({ path, message: `is ${maskedSecret}, but no secret is stored. Enter the secret` });
     return secret;
   });
   const { applicationProperties } = restored;
@@ -113,17 +113,20 @@ function toAddonAddress({ url, authorization }: JsonObject): string {
 function withOmittedSecrets(input: JsonObject, { authorization: stored }: JsonObject): JsonObject {
   const { authorization } = input;
   if (!isJsonObject(stored)) return input;
-  if (authorization === undefined) return { ...input, authorization: hideAuthorization(stored) };
+  if (authorization === undefined) return { ...input, authorization: maskAuthorization(stored) };
   if (!isJsonObject(authorization) || authorization.type !== stored.type) return input;
-  const hidden = Object.entries(hideAuthorization(stored)).filter(([, value]) => value === hiddenSecret);
+  const maskedFields = Object.entries(maskAuthorization(stored)).filter(([, value]) => value === maskedSecret);
   return {
     ...input,
-    authorization: { ...Object.fromEntries(hidden.filter(([name]) => authorization[name] === undefined)), ...authorization },
+    authorization: {
+      ...Object.fromEntries(maskedFields.filter(([name]) => authorization[name] === undefined)),
+      ...authorization,
+    },
   };
 }
 
-function hideAuthorization(authorization: JsonObject): JsonObject {
-  return replaceSecrets(readSchema(Authorization), authorization, () => hiddenSecret) as JsonObject;
+function maskAuthorization(authorization: JsonObject): JsonObject {
+  return replaceSecrets(readSchema(Authorization), authorization, () => maskedSecret) as JsonObject;
 }
 
 /**
@@ -141,7 +144,7 @@ function restoreKey({ input, stored, errors }: RestoreOptions): JsonObject {
     ...(previous !== undefined && { previous }),
     ...(disabled !== undefined && { disabled }),
   };
-  const keepsSecret = (input.key === undefined || input.key === hiddenSecret) && input.sha256 === undefined;
+  const keepsSecret = (input.key === undefined || input.key === maskedSecret) && input.sha256 === undefined;
   if (!keepsSecret || stored.sha256 === undefined) return restored;
   const { key: _key, ...otherFields } = restored;
   return { ...otherFields, sha256: stored.sha256 };
@@ -160,9 +163,9 @@ interface Holder {
 function restoreFields({ input, stored, errors }: RestoreOptions & { readonly stored: JsonObject }, holder: Holder): JsonObject {
   const restored: JsonObject = { ...input };
   for (const name of holder.names) {
-    const isHidden = restored[name] === undefined || hasHidden(restored[name]);
-    if (!isHidden || stored[name] === undefined || isEmpty(stored[name])) continue;
-    if (holder.isSameAddress) restored[name] = mergeHidden(restored[name], stored[name]);
+    const isMasked = restored[name] === undefined || hasMaskedSecret(restored[name]);
+    if (!isMasked || stored[name] === undefined || isEmpty(stored[name])) continue;
+    if (holder.isSameAddress) restored[name] = mergeMasked(restored[name], stored[name]);
     else {
       const message = 'must be entered again: the stored secret is for another address';
       errors.push({ path: [...holder.path, name], message: holder.isRequired ? message : `${message}. Write null to remove it` });
@@ -175,18 +178,18 @@ function isEmpty(value: unknown): boolean {
   return isJsonObject(value) && Object.keys(value).length === 0;
 }
 
-function hasHidden(value: unknown): boolean {
-  return value === hiddenSecret || (isJsonObject(value) && Object.values(value).some(hasHidden));
+function hasMaskedSecret(value: unknown): boolean {
+  return value === maskedSecret || (isJsonObject(value) && Object.values(value).some(hasMaskedSecret));
 }
 
 /** Replaces each placeholder by the stored value at the same path. An omitted value is the stored one. */
-function mergeHidden(input: unknown, stored: unknown): unknown {
-  if (input === undefined || input === hiddenSecret) return stored;
+function mergeMasked(input: unknown, stored: unknown): unknown {
+  if (input === undefined || input === maskedSecret) return stored;
   if (!isJsonObject(input)) return input;
   const storedFields = toObject(stored);
   const merge = ([name, value]: [string, unknown]): [string, unknown] => [
     name,
-    hasHidden(value) && Object.hasOwn(storedFields, name) ? mergeHidden(value, storedFields[name]) : value,
+    hasMaskedSecret(value) && Object.hasOwn(storedFields, name) ? mergeMasked(value, storedFields[name]) : value,
   ];
   return Object.fromEntries(Object.entries(input).map(merge));
 }

@@ -15,7 +15,7 @@ const maxPathChars = 200;
 export interface EntryContext {
   /** IDs of the deployments that can be the model of the application. */
   readonly ids: ReadonlySet<string>;
-  /** Stored settings of the application. Their secrets replace hidden secrets in the input. */
+  /** Stored settings of the application. Their secrets replace masked secrets in the input. */
   readonly storedProperties: JsonObject | undefined;
 }
 

@@ -5,14 +5,14 @@ import { Errors } from 'typebox/value';
 import { parsePointer } from '#base/json/json.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { formatPath, type Issue, type Path } from './issue.ts';
-import { findDiscriminator, getFormKind, getKind, listMatchingForms, type SchemaNode } from './schema-node.ts';
+import { findDiscriminator, getKind, getVariantKind, listMatchingVariants, type SchemaNode } from './schema-node.ts';
 
 /** Validates a value against a schema. Returns the first issue at each path. The result is empty only if the value is valid. */
 export function explain(schema: TSchema, value: unknown): readonly Issue[] {
   const issues = new Map<string, Issue>();
   const errors = listErrors(schema, value);
   for (const error of errors) {
-    // Errors of the forms of a union are skipped here. `toFormIssues` reports the errors of the form that matches best.
+    // Errors of the variants of a union are skipped here. `toUnionIssues` reports the errors of the variant that matches best.
     if (error.schemaPath.includes('/anyOf/')) continue;
     for (const issue of toIssues(error, schema, value)) {
       const path = formatPath(issue.path);
@@ -20,7 +20,7 @@ export function explain(schema: TSchema, value: unknown): readonly Issue[] {
     }
   }
   const [first] = errors;
-  // The list of errors has a limit. Errors of union forms can fill it before the error of the union itself appears.
+  // The list of errors has a limit. Errors of union variants can fill it before the error of the union itself appears.
   if (issues.size === 0 && first !== undefined)
     return [{ path: locate(first.instancePath, value).path, message: 'is invalid, or an item after it is' }];
   return [...issues.values()];
@@ -52,7 +52,7 @@ function toIssues(error: TLocalizedValidationError, schema: TSchema, value: unkn
     case 'boolean':
       return [];
     case 'anyOf':
-      return toFormIssues(node.anyOf ?? [], { path, actual });
+      return toUnionIssues(node.anyOf ?? [], { path, actual });
     case 'enum':
       return [createEnumIssue(path, error.params.allowedValues, actual)];
     default:
@@ -77,23 +77,23 @@ function createEnumIssue(path: Path, allowed: readonly unknown[], actual: unknow
 }
 
 /**
- * Explains a value that matches no form of a union. If only one form is a candidate, returns the errors of this form. Otherwise,
+ * Explains a value that matches no variant of a union. If only one variant is a candidate, returns the errors of this variant. Otherwise,
  * returns an error with the allowed values of the discriminator, or with the allowed kinds of value.
  */
-function toFormIssues(forms: readonly SchemaNode[], location: LocatedValue): readonly Issue[] {
+function toUnionIssues(variants: readonly SchemaNode[], location: LocatedValue): readonly Issue[] {
   const { path, actual } = location;
-  const [form, ...otherForms] = listMatchingForms(forms, actual);
-  if (form !== undefined && otherForms.length === 0) {
-    return explain(form as TSchema, actual).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
+  const [variant, ...otherVariants] = listMatchingVariants(variants, actual);
+  if (variant !== undefined && otherVariants.length === 0) {
+    return explain(variant as TSchema, actual).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
   }
-  const formsOfKind = forms.filter((candidate) => getFormKind(candidate) === getKind(actual));
-  const discriminator = findDiscriminator(formsOfKind);
+  const variantsOfKind = variants.filter((candidate) => getVariantKind(candidate) === getKind(actual));
+  const discriminator = findDiscriminator(variantsOfKind);
   if (discriminator === undefined) {
-    const kinds = [...new Set(forms.map((candidate) => describeKind(getFormKind(candidate) ?? '')))];
+    const kinds = [...new Set(variants.map((candidate) => describeKind(getVariantKind(candidate) ?? '')))];
     return [{ path, message: `must be ${kinds.join(' or ')}, but is ${describeKind(getKind(actual))}` }];
   }
   const value = (actual as Readonly<Record<string, unknown>>)[discriminator];
-  const options = formsOfKind.map((candidate) => candidate.properties?.[discriminator]?.const);
+  const options = variantsOfKind.map((candidate) => candidate.properties?.[discriminator]?.const);
   const issue = createEnumIssue([...path, discriminator], options, value);
   return [value === undefined ? { ...issue, message: `is missing and ${issue.message}` } : issue];
 }

@@ -37,9 +37,9 @@ export function getChild(node: SchemaNode, key: string | number): SchemaNode {
   return node.additionalProperties || anything;
 }
 
-/** Returns the schema for a value. For a union, returns the best matching form. */
-function getForm(node: SchemaNode, value: unknown): SchemaNode {
-  return node.anyOf === undefined ? node : (listMatchingForms(node.anyOf, value)[0] ?? anything);
+/** Returns the schema for a value. For a union, returns the best matching variant. */
+function selectVariant(node: SchemaNode, value: unknown): SchemaNode {
+  return node.anyOf === undefined ? node : (listMatchingVariants(node.anyOf, value)[0] ?? anything);
 }
 
 /** Returns the schema of the value at a path. */
@@ -56,32 +56,34 @@ export function getKind(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Returns the kind of value that a form of a union accepts. An enum of strings has no type. */
-export function getFormKind({ type, enum: values }: SchemaNode): string | undefined {
+/** Returns the kind of value that a variant of a union accepts. An enum of strings has no type. */
+export function getVariantKind({ type, enum: values }: SchemaNode): string | undefined {
   return type ?? (values?.every((word) => typeof word === 'string') ? 'string' : undefined);
 }
 
-/** Returns the key whose constant value identifies the forms of a union, such as `type`. */
-export function findDiscriminator(forms: readonly SchemaNode[]): string | undefined {
-  const [first] = forms;
-  return Object.keys(first?.properties ?? {}).find((key) => forms.every((form) => form.properties?.[key]?.const !== undefined));
+/** Returns the key whose constant value identifies the variants of a union, such as `type`. */
+export function findDiscriminator(variants: readonly SchemaNode[]): string | undefined {
+  const [first] = variants;
+  return Object.keys(first?.properties ?? {}).find((key) =>
+    variants.every((variant) => variant.properties?.[key]?.const !== undefined),
+  );
 }
 
 /**
- * Returns the forms of a union that a value can match. They have the kind of the value and, if a key identifies the forms, its
- * constant. Without such a key, returns the forms that have most of the keys of the value.
+ * Returns the variants of a union that a value can match. They have the kind of the value and, if a key identifies the variants, its
+ * constant. Without such a key, returns the variants that have most of the keys of the value.
  */
-export function listMatchingForms(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
-  const formsOfKind = forms.filter((form) => getFormKind(form) === getKind(value));
-  if (formsOfKind.length < 2 || !isJsonObject(value)) return formsOfKind;
-  const discriminator = findDiscriminator(formsOfKind);
+export function listMatchingVariants(variants: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
+  const variantsOfKind = variants.filter((variant) => getVariantKind(variant) === getKind(value));
+  if (variantsOfKind.length < 2 || !isJsonObject(value)) return variantsOfKind;
+  const discriminator = findDiscriminator(variantsOfKind);
   if (discriminator !== undefined) {
-    return formsOfKind.filter((form) => form.properties?.[discriminator]?.const === value[discriminator]);
+    return variantsOfKind.filter((variant) => variant.properties?.[discriminator]?.const === value[discriminator]);
   }
-  const matchCounts = formsOfKind.map(
+  const matchCounts = variantsOfKind.map(
     ({ properties = {} }) => Object.keys(value).filter((key) => Object.hasOwn(properties, key)).length,
   );
-  return formsOfKind.filter((_, index) => matchCounts[index] === Math.max(...matchCounts));
+  return variantsOfKind.filter((_, index) => matchCounts[index] === Math.max(...matchCounts));
 }
 
 /**
@@ -89,7 +91,7 @@ export function listMatchingForms(forms: readonly SchemaNode[], value: unknown):
  * prototype, so `__proto__` and `constructor` are ordinary keys.
  */
 export function complete(schema: TSchema, value: unknown): unknown {
-  const node = getForm(readSchema(schema), value);
+  const node = selectVariant(readSchema(schema), value);
   if (Array.isArray(value)) return value.map((item, index) => complete(getChild(node, index), item));
   return isJsonObject(value) ? completeObject(node, value) : value;
 }
@@ -110,7 +112,7 @@ function completeObject(node: SchemaNode, value: JsonObject): JsonObject {
  * none.
  */
 export function withoutNullFields(schema: TSchema, value: unknown): unknown {
-  const node = getForm(readSchema(schema), value);
+  const node = selectVariant(readSchema(schema), value);
   if (Array.isArray(value)) {
     const item = getChild(node, 0);
     return mapItems(value, (element) => withoutNullFields(item, element));
@@ -143,15 +145,15 @@ function acceptsNull({ type, anyOf, enum: values, const: only }: SchemaNode): bo
   return type === 'null' || (type === undefined && values === undefined && only === undefined);
 }
 
-/** Placeholder for a hidden secret. In a request, it refers to the stored secret. */
-export const hiddenSecret = '***';
+/** Placeholder for a masked secret. In a request, it refers to the stored secret. */
+export const maskedSecret = '***';
 
 /** Returns the value for a secret. If undefined, the field is removed. */
 export type ReplaceSecret = (secret: unknown, path: Path) => unknown;
 
 /** Returns a copy of a value with replaced `writeOnly` fields. */
 export function replaceSecrets(schema: SchemaNode, value: unknown, replace: ReplaceSecret, path: Path = []): unknown {
-  const node = getForm(schema, value);
+  const node = selectVariant(schema, value);
   if (schema.writeOnly === true || node.writeOnly === true) return replace(value, path);
   if (Array.isArray(value))
     return value.map((item, index) => replaceSecrets(getChild(node, index), item, replace, [...path, index]));

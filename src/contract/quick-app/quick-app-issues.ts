@@ -56,7 +56,7 @@ interface ReadToolset {
 
 /**
  * Parses an entry of `mcp_toolset` or `web_api_toolset`, or search settings for documents. Accepts any value. Secrets of the
- * stored settings replace hidden secrets in the input.
+ * stored settings replace masked secrets in the input.
  */
 export function readToolset(input: unknown, stored: JsonObject | undefined): ReadToolset {
   if (isJsonObject(input) && input.type === 'documents') return readDocuments(input);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { hideSecrets, restoreSecrets } from './secrets.ts';
+import { maskSecrets, restoreSecrets } from './secrets.ts';
 
 const server = (name: string, token: string) => ({
   type: 'mcp',
@@ -47,18 +47,18 @@ describe('secrets of a quick app', () => {
     ['a password', rest({ type: 'basic', username: 'u', password: 'canary' })],
     ['a client secret', rest({ type: 'client_id_secret', client_id: 'c', client_secret: 'canary', token_url: 'https://t.test' })],
   ])('hides %s', (_name, properties) => {
-    const shown = JSON.stringify(hideSecrets(properties));
+    const shown = JSON.stringify(maskSecrets(properties));
     expect(shown).not.toContain('canary');
     expect(shown).toContain('***');
   });
 
   it('keeps other settings unchanged', () => {
-    expect(hideSecrets(app(server('a', 'x')))).toEqual(app(server('a', '***')));
+    expect(maskSecrets(app(server('a', 'x')))).toEqual(app(server('a', '***')));
   });
 
-  it('restores hidden secrets', () => {
+  it('restores masked secrets', () => {
     const stored = app(server('a', 'one'), server('b', 'two'));
-    expect(restoreSecrets(hideSecrets(stored), stored)).toEqual({ properties: stored, errors: [] });
+    expect(restoreSecrets(maskSecrets(stored), stored)).toEqual({ properties: stored, errors: [] });
   });
 
   it('replaces secrets by new ones', () => {
@@ -71,7 +71,7 @@ describe('secrets of a quick app', () => {
     expect(properties).toEqual(app(server('b', 'two'), server('a', 'one')));
   });
 
-  it('restores hidden secrets if only the path of the server changed', () => {
+  it('restores masked secrets if only the path of the server changed', () => {
     const moved = app({
       ...server('a', '***'),
       mcp_server_info: { ...server('a', '***').mcp_server_info, url: 'https://mcp.test/v2' },
@@ -100,7 +100,7 @@ describe('secrets of a quick app', () => {
     ['no settings are stored', undefined],
     ['the toolset has another name', app(server('other', 'one'))],
     ['another kind of credentials is stored', { ...app(), mcp_toolset: [{ ...server('a', 'x'), mcp_server_info: {} }] }],
-  ])('rejects hidden secrets if %s', (_name, stored) => {
+  ])('rejects masked secrets if %s', (_name, stored) => {
     const { errors } = restoreSecrets(app(server('a', '***')), stored);
     expect(errors.map(({ path }) => path)).toEqual([['mcp_toolset', 0, 'mcp_server_info', 'authorization', 'token']]);
   });

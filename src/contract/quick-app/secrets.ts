@@ -1,12 +1,12 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Issue, Path } from '../configuration/issue.ts';
-import { hiddenSecret as hidden, readSchema, replaceSecrets } from '../configuration/schema-node.ts';
+import { maskedSecret, readSchema, replaceSecrets } from '../configuration/schema-node.ts';
 import { isHttpUrl } from '../configuration/values.ts';
 import { QuickAppForm } from './form.ts';
 
-/** Returns the settings of a quick app with hidden secrets. */
-export function hideSecrets(properties: JsonObject): JsonObject {
-  return replaceSecrets(readSchema(QuickAppForm), properties, () => hidden) as JsonObject;
+/** Returns the settings of a quick app with masked secrets. */
+export function maskSecrets(properties: JsonObject): JsonObject {
+  return replaceSecrets(readSchema(QuickAppForm), properties, () => maskedSecret) as JsonObject;
 }
 
 /** Returns the settings of a quick app without secrets. */
@@ -25,7 +25,7 @@ export function listSecrets(properties: JsonObject): readonly string[] {
 }
 
 /**
- * Replaces hidden secrets by the stored secrets of the toolset with the same name. If no secret is stored, or if the toolset now
+ * Replaces masked secrets by the stored secrets of the toolset with the same name. If no secret is stored, or if the toolset now
  * calls another server, that is an error. Otherwise, users who may change the settings could read the secrets.
  */
 export function restoreSecrets(
@@ -34,10 +34,10 @@ export function restoreSecrets(
 ): { properties: JsonObject; errors: readonly Issue[] } {
   const errors: Issue[] = [];
   const merged = replaceSecrets(readSchema(QuickAppForm), properties, (secret, path) => {
-    if (secret !== hidden) return secret;
+    if (secret !== maskedSecret) return secret;
     const before = storedAt(path, properties, stored);
     const why =
-      typeof before === 'string' ? getMoveReason(path, properties, stored) : `${hidden} does not refer to a stored secret`;
+      typeof before === 'string' ? getMoveReason(path, properties, stored) : `${maskedSecret} does not refer to a stored secret`;
     if (why === undefined) return before;
     errors.push({ path, message: `must be entered again: ${why}` });
     return secret;

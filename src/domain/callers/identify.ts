@@ -37,7 +37,7 @@ export interface IdentifyDeps {
   /** Keys that users created. If undefined, no such keys exist. */
   readonly userKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
   /** Keys that administrators created at run time. If undefined, no such keys exist. */
-  readonly runtimeKeys?: { requireCurrent(name: string | undefined): void } | undefined;
+  readonly runtimeKeys?: { requireCurrentKeys(name: string | undefined): void } | undefined;
   /** Called once per accepted request with the name of its configured key. */
   readonly onKeyUse?: ((name: string) => void) | undefined;
   /** Called for invalid credentials, a disallowed address, and a blocked user, with the error code and never the credentials. */
@@ -54,7 +54,11 @@ export function createIdentify(
   perRequestKeys: PerRequestKeys,
   { verifyToken, clock, blockedUsers, userKeys, runtimeKeys, onKeyUse, onRejection }: IdentifyDeps,
 ): Identify {
-  const requireBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
+  const requireWithinBounds = (
+    { caller, isAllowed }: RingEntry,
+    from: RequestOrigin,
+    boundKeys: BoundKeys | undefined,
+  ): Caller => {
     requireUnexpired(caller, clock.epochMs());
     requireAllowedAddress(isAllowed, from, snapshot().configuration);
     requireUnbound(caller, boundKeys);
@@ -66,8 +70,8 @@ export function createIdentify(
     { entry, boundKeys }: { readonly entry: RingEntry | undefined; readonly boundKeys: BoundKeys | undefined },
   ): Promise<Caller> => {
     try {
-      if (entry !== undefined) return requireBounds(entry, from, boundKeys);
-      if (hasTokenForm(credentials)) return await verifyToken(credentials, from);
+      if (entry !== undefined) return requireWithinBounds(entry, from, boundKeys);
+      if (hasJwtForm(credentials)) return await verifyToken(credentials, from);
       if (userKeys !== undefined && isUserKey(credentials)) {
         const keyCaller = await userKeys.find(credentials, from);
         requireUnbound(keyCaller, boundKeys);
@@ -76,7 +80,7 @@ export function createIdentify(
       const caller = await perRequestKeys.find(credentials);
       if (caller !== undefined) return caller;
       if (canBeOpaqueToken(credentials, snapshot().configuration)) return await verifyToken(credentials, from);
-      runtimeKeys?.requireCurrent(undefined);
+      runtimeKeys?.requireCurrentKeys(undefined);
       throw createUnauthorizedError(
         'invalid_api_key',
         'The key is not valid. Check that you copied all of it. If it is a per-request key, its call has ended.',
@@ -90,7 +94,7 @@ export function createIdentify(
   const resolve: Identify = (credentials, from, boundKeys) => {
     const entry = snapshot().keys.find(credentials);
     const name = entry?.caller.configuredKey?.name;
-    if (name !== undefined) runtimeKeys?.requireCurrent(name);
+    if (name !== undefined) runtimeKeys?.requireCurrentKeys(name);
     return entry?.hasBounds === false ? entry.caller : resolveAsync(credentials, from, { entry, boundKeys });
   };
   const accept = (caller: Caller): Caller => {
@@ -119,12 +123,12 @@ export function createIdentify(
  * Returns whether credentials have the form of a token: three base64url parts, of which the last is empty if the token is
  * unsigned, or five parts if it is encrypted.
  */
-export function hasTokenForm(credentials: string): boolean {
+export function hasJwtForm(credentials: string): boolean {
   return /^[\w-]+\.[\w-]*\.[\w-]*(\.[\w-]*\.[\w-]*)?$/.test(credentials);
 }
 
 /** Form of a bearer token (RFC 6750, 2.1). */
-const tokenForm = /^[\w.~+/-]+=*$/;
+const bearerTokenPattern = /^[\w.~+/-]+=*$/;
 
 /**
  * Returns whether an identity provider can introspect credentials that are not a key. Credentials in the form of Parley's own keys
@@ -133,7 +137,7 @@ const tokenForm = /^[\w.~+/-]+=*$/;
 function canBeOpaqueToken(credentials: string, { identityProviders }: Pick<Configuration, 'identityProviders'>): boolean {
   return (
     Object.values(identityProviders).some(({ introspection }) => introspection !== undefined) &&
-    tokenForm.test(credentials) &&
+    bearerTokenPattern.test(credentials) &&
     !/^parley[-_]/.test(credentials)
   );
 }

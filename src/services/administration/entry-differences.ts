@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { entryKinds } from '#contract/administration/entry-kinds.ts';
-import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
+import { maskEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { isContainer } from '#contract/quick-app/secrets.ts';
 import type { EntryWrite } from '#domain/administration/entry-store.ts';
 
-/** A value that a change sets. Secrets are hidden. */
+/** A value that a change sets. Secrets are masked. */
 export interface Difference {
   /** Path in the configuration, such as `models.gpt.upstreams[0].endpoint`. */
   readonly path: string;
@@ -19,11 +19,11 @@ export interface Difference {
 /** Returns the differences of a write, by path. A changed secret is listed with hidden values. */
 export function listDifferences({ kind, id, before, after }: EntryWrite): readonly Difference[] {
   const root: Path = [entryKinds[kind].section, id];
-  const toSides = (value: JsonObject | undefined): Side => ({ value, masked: value && hideEntrySecrets(kind, value) });
+  const toSides = (value: JsonObject | undefined): Side => ({ value, masked: value && maskEntrySecrets(kind, value) });
   return [...compare(root, toSides(before?.value), toSides(after?.value))];
 }
 
-/** A value, and the same value with hidden secrets. */
+/** A value, and the same value with masked secrets. */
 interface Side {
   readonly value: unknown;
   readonly masked: unknown;

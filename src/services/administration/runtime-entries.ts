@@ -165,7 +165,7 @@ export class RuntimeEntries {
    * Throws `StoreError` if this node cannot decide whether a key is valid. `name` is the name of its entry. If undefined, the node
    * does not know the key.
    */
-  requireCurrent(name: string | undefined): void {
+  requireCurrentKeys(name: string | undefined): void {
     const isOutdated =
       name === undefined ? this.#revision === -1 : this.isStale && !isInFiles(this.files, { kind: 'keys', id: name });
     if (isOutdated) throw new StoreError('the keys created at run time could not be read for some time');

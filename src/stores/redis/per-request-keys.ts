@@ -12,7 +12,7 @@ import type { RedisLink } from './redis-link.ts';
 const defaultLifetimeMs = 60_000;
 const renewalsPerLifetime = 4;
 /** Keys contain no dots, because text with three parts between dots is treated as a token. */
-const keyForm = /^parley-([\w-]{16})-[\w-]{22,86}$/;
+const keyPattern = /^parley-([\w-]{16})-[\w-]{22,86}$/;
 
 export interface RedisKeysDeps {
   readonly link: RedisLink;
@@ -77,7 +77,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
 
   async find(key: string): Promise<Caller | undefined> {
     const { link } = this.#deps;
-    const node = keyForm.exec(key)?.[1];
+    const node = keyPattern.exec(key)?.[1];
     if (node === undefined) return undefined;
     const digest = toKeyDigest(key);
     if (node === link.node) return this.#ownCallers.get(digest);

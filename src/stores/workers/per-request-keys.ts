@@ -5,7 +5,7 @@ import { StoreError, throwStoreError } from '#domain/store-error.ts';
 import { applyReport, type KeyReport, parseCaller, serializeCaller } from '../stored-caller.ts';
 
 /** Keys contain no dots, because text with three parts between dots is treated as a token. */
-const keyForm = /^parley-w(\d{1,9})-[\w-]{22,86}$/;
+const keyPattern = /^parley-w(\d{1,9})-[\w-]{22,86}$/;
 
 /** Report about the key with this digest. */
 interface SentKeyReport extends KeyReport {
@@ -46,7 +46,7 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
   }
 
   async find(key: string): Promise<Caller | undefined> {
-    const number = keyForm.exec(key)?.[1];
+    const number = keyPattern.exec(key)?.[1];
     if (number === undefined) return undefined;
     const digest = toKeyDigest(key);
     const worker = Number(number);

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { stripPathPrefix } from '#base/http/url-path.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { hideSecrets } from '#contract/quick-app/secrets.ts';
+import { maskSecrets } from '#contract/quick-app/secrets.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { type ApplicationLocation, createApplicationNotFoundError } from '#domain/deployments/application-location.ts';
@@ -59,12 +59,12 @@ async function get(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
     reply.code(304);
     return undefined;
   }
-  return isOwn ? toItem(stored) : toSharedView(stored);
+  return isOwn ? toOwnerView(stored) : toSharedView(stored);
 }
 
 async function list({ store }: ApplicationDeps, caller: Caller, bucket: string): Promise<unknown> {
   requireOwner(caller, { bucket });
-  return { object: 'list', data: (await store.list(caller.subject)).map(toItem) };
+  return { object: 'list', data: (await store.list(caller.subject)).map(toOwnerView) };
 }
 
 async function put(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -83,7 +83,7 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
   const signal = createDisconnectSignal(reply.raw);
   const warnings = await findWarnings(entry, { caller, snapshot, catalog, files, survey: deps.survey, signal });
-  return { ...toItem(stored), ...(warnings.length > 0 && { warnings }) };
+  return { ...toOwnerView(stored), ...(warnings.length > 0 && { warnings }) };
 }
 
 async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -106,14 +106,14 @@ function getBucket({ url }: FastifyRequest): string | undefined {
 /** Serves `/v1/versions/applications/{bucket}/{path}`: lists, returns, and restores versions for the owner. */
 function versionRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
   const url = `${versionsBase}*`;
-  serveEarly(app, { method: 'GET', url }, (request) => show(deps, request));
+  serveEarly(app, { method: 'GET', url }, (request) => getVersions(deps, request));
   serveEarly(app, { method: 'POST', url }, (request, reply) => restore(deps, request, reply));
 }
 
-async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
+async function getVersions(deps: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
   const { location } = await identifyOwner(deps, versionsBase, request);
-  const version = getVersion(request);
-  if (version !== undefined) return { ...toItem(await findVersion(deps, location.id, version)), version };
+  const version = parseVersion(request);
+  if (version !== undefined) return { ...toOwnerView(await findVersion(deps, location.id, version)), version };
   const versions = await deps.store.listVersions(location.id);
   if (versions.length === 0) throw createApplicationNotFoundError();
   return { object: 'list', data: versions.map(({ savedAtMs, ...savedVersion }) => ({ ...savedVersion, savedAt: savedAtMs })) };
@@ -125,7 +125,7 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
  */
 async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { caller, location } = await identifyOwner(deps, versionsBase, request);
-  const version = getVersion(request);
+  const version = parseVersion(request);
   if (version === undefined) throw invalidVersion();
   const current = await findApplication(deps, location);
   const condition = toWriteCondition(request.headers, current);
@@ -144,7 +144,7 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
   };
   const restored = await writeApplication(deps, savedEntry);
   reply.header('etag', `"${restored.etag}"`);
-  return toItem(restored);
+  return toOwnerView(restored);
 }
 
 async function findVersion({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {
@@ -155,7 +155,7 @@ async function findVersion({ store }: ApplicationDeps, id: string, version: numb
 }
 
 /** Returns the requested version, or undefined if the request has none. Throws `invalid_request`. */
-function getVersion(request: FastifyRequest): number | undefined {
+function parseVersion(request: FastifyRequest): number | undefined {
   const versionText = getQuery(request).get('version');
   if (versionText === null) return undefined;
   if (!/^[1-9]\d{0,8}$/.test(versionText)) throw invalidVersion();
@@ -196,9 +196,9 @@ async function writeApplication(
 }
 
 /** Returns the owner's view of an application: the entry without secrets, and its metadata (docs/wire.md, Applications). */
-function toItem({ entry, ...stored }: StoredApplication): Record<string, unknown> {
+function toOwnerView({ entry, ...stored }: StoredApplication): Record<string, unknown> {
   const { applicationProperties: properties } = entry;
-  return { ...entry, ...(properties && { applicationProperties: hideSecrets(properties) }), ...toMetadata(stored) };
+  return { ...entry, ...(properties && { applicationProperties: maskSecrets(properties) }), ...toMetadata(stored) };
 }
 
 /** Returns the view for other users who may use the application: without endpoint, properties, defaults, roles, and users. */

@@ -10,9 +10,9 @@ const maxTokens = 200;
 
 const comparisons: ReadonlySet<string> = new Set(['eq', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] satisfies ScimComparison[]);
 // Pattern bound: linear. At most 2,000 characters, and the alternatives have different first characters.
-const tokenForm = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+)|(\S))/gs;
+const tokenPattern = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+)|(\S))/gs;
 // Pattern bound: linear. An attribute contains no colon, so only the last one can end the URN.
-const pathForm = /^(?:(urn:[\w.:-]{1,200}):)?([A-Za-z][\w$-]{0,99})(?:\.([A-Za-z$][\w$-]{0,99}))?$/i;
+const pathPattern = /^(?:(urn:[\w.:-]{1,200}):)?([A-Za-z][\w$-]{0,99})(?:\.([A-Za-z$][\w$-]{0,99}))?$/i;
 const coreUrn = /^urn:ietf:params:scim:schemas:core:2\.0:\w+$/i;
 
 /** A path of PATCH, such as `emails[type eq "work"].value`. */
@@ -55,7 +55,7 @@ class FilterParser {
   #depth = 0;
 
   constructor(text: string) {
-    this.#tokens = Array.from(text.matchAll(tokenForm), ([token]) => token.trim());
+    this.#tokens = Array.from(text.matchAll(tokenPattern), ([token]) => token.trim());
     if (this.#tokens.length > maxTokens) throw new SyntaxIssue(`has more than ${maxTokens} parts`);
   }
 
@@ -155,7 +155,7 @@ class FilterParser {
 }
 
 function readPath(token: string): ScimPath {
-  const [, urn, attribute, sub] = pathForm.exec(token) ?? [];
+  const [, urn, attribute, sub] = pathPattern.exec(token) ?? [];
   if (attribute === undefined)
     throw new SyntaxIssue(`has ${token.slice(0, 50)} instead of an attribute, such as name.familyName`);
   const extension = urn === undefined || coreUrn.test(urn) ? undefined : urn;

@@ -37,7 +37,7 @@ export class TokenCache {
     this.#options = options;
     const countBytes = createEntryCounter<string>((token) => token.length);
     const store = options.caches.create('client_tokens', { maxBytes: maxCacheBytes, countBytes });
-    this.#tokens = new ExpiringCache({ clock: options.clock, store, failureFreshMs: 0 });
+    this.#tokens = new ExpiringCache({ clock: options.clock, store, failureTtlMs: 0 });
   }
 
   /**
@@ -67,7 +67,7 @@ export class TokenCache {
       throw new ToolError('cannot get a token: the token address returns tokens of a type other than bearer');
     }
     const lifetimeMs = toLifetimeMs(body.expires_in);
-    return { value: token, freshMs: lifetimeMs - Math.min(maxMarginMs, lifetimeMs / 10) };
+    return { value: token, ttlMs: lifetimeMs - Math.min(maxMarginMs, lifetimeMs / 10) };
   }
 
   async #sendRequest(

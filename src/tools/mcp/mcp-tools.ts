@@ -16,7 +16,7 @@ import { listServer, listStarters, maxTools, type ServerListing, sortCallable, t
 import { Session } from './session.ts';
 
 const idleMs = 300_000;
-const failureFreshMs = 10_000;
+const failureTtlMs = 10_000;
 const maxSessions = 1000;
 const maxListBytes = 16 * 1024 ** 2;
 const maxStarterBytes = 4 * 1024 ** 2;
@@ -74,8 +74,8 @@ export class McpTools {
     this.#unresponsive = new UnresponsiveServers(caches, clock);
     this.#listStore = caches.create('mcp_tools', createBounds<ServerListing>(maxListBytes));
     const starterStore = caches.create('mcp_starters', createBounds<readonly string[]>(maxStarterBytes));
-    this.#lists = new ExpiringCache({ clock, store: this.#listStore, failureFreshMs });
-    this.#starters = new ExpiringCache({ clock, store: starterStore, failureFreshMs });
+    this.#lists = new ExpiringCache({ clock, store: this.#listStore, failureTtlMs });
+    this.#starters = new ExpiringCache({ clock, store: starterStore, failureTtlMs });
   }
 
   /**

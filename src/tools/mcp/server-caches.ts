@@ -5,7 +5,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { UnresponsiveServerError } from './server-error.ts';
 
-const revisionFreshMs = 600_000;
+const revisionTtlMs = 600_000;
 const maxRevisionBytes = 1024 ** 2;
 /** Time during which calls to an unresponsive server fail immediately. */
 const unresponsiveMs = 60_000;
@@ -34,7 +34,7 @@ export class Revisions {
 
   put(settings: McpToolsetSettings, revision: PriorDiscovery): void {
     if (this.find(settings) === undefined)
-      this.#cache.set(computeKey(settings), { revision, untilMs: this.#clock.nowMs() + revisionFreshMs });
+      this.#cache.set(computeKey(settings), { revision, untilMs: this.#clock.nowMs() + revisionTtlMs });
   }
 
   forget(settings: McpToolsetSettings): void {

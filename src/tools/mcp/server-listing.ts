@@ -10,7 +10,7 @@ import type { ServerDeadline } from './server-fetch.ts';
 import type { Session } from './session.ts';
 import { toMaskedParameters } from './to-parameters.ts';
 
-const promptsFreshMs = 300_000;
+const promptsTtlMs = 300_000;
 const maxPrompts = 20;
 const maxStarterChars = 4000;
 /** Maximum number of tools of one server. */
@@ -18,8 +18,8 @@ export const maxTools = 512;
 const maxNameChars = 200;
 /** Maximum number of characters of all schemas together. */
 const maxSchemaChars = 2 * 1024 ** 2;
-const defaultToolsFreshMs = 60_000;
-const maxToolsFreshMs = 3_600_000;
+const defaultToolsTtlMs = 60_000;
+const maxToolsTtlMs = 3_600_000;
 /** Maximum number of characters of server instructions. They are truncated further for a model. */
 const maxInstructionChars = 64_000;
 
@@ -49,7 +49,7 @@ export async function listStarters(
       const texts = await Promise.all(usable.map((prompt) => toStarter(client, prompt, sendOptions)));
       return texts.flatMap((text) => (text === undefined ? [] : [mask(text)]));
     });
-    return { value, freshMs: promptsFreshMs };
+    return { value, ttlMs: promptsTtlMs };
   } catch (error) {
     if (timeout.aborted) throw createServerError(settings.name, formatListTimeout('prompts', connectMs + listMs), error);
     throw toServerError(settings.name, error);
@@ -134,12 +134,12 @@ export async function listServer(
         .trim()
         .slice(0, maxInstructionChars);
       const info = { instructions, hasResources: resources !== undefined };
-      if (toolCapability === undefined) return { value: { ...info, tools: [] }, freshMs: defaultToolsFreshMs };
+      if (toolCapability === undefined) return { value: { ...info, tools: [] }, ttlMs: defaultToolsTtlMs };
       deadline = connection.startDeadline(listMs);
       const options = { signal: deadline.signal, timeout: connectMs + listMs, cacheMode: 'bypass' } as const;
-      const { tools, ttlMs } = await client.listTools({}, options);
-      const freshMs = typeof ttlMs === 'number' ? Math.min(Math.max(ttlMs, 0), maxToolsFreshMs) : defaultToolsFreshMs;
-      return { value: { ...info, tools: tools.map((tool) => maskTool(tool, mask)) }, freshMs };
+      const { tools, ttlMs: serverTtlMs } = await client.listTools({}, options);
+      const ttlMs = typeof serverTtlMs === 'number' ? Math.min(Math.max(serverTtlMs, 0), maxToolsTtlMs) : defaultToolsTtlMs;
+      return { value: { ...info, tools: tools.map((tool) => maskTool(tool, mask)) }, ttlMs };
     });
   } catch (error) {
     if (deadline?.signal.aborted === true)

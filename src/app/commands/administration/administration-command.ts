@@ -211,7 +211,7 @@ const maxValueChars = 200;
 /** Characters of a long text before its first difference. */
 const contextChars = 20;
 
-/** Returns a line such as `~ models.gpt.displayName: "GPT" → "GPT 5"`. The service has already hidden secrets. */
+/** Returns a line such as `~ models.gpt.displayName: "GPT" → "GPT 5"`. The service has already masked secrets. */
 export function formatDifference({ path, before, after }: AppliedWrite['differences'][number]): string {
   if (before === undefined) return `+ ${path}: ${formatValue(after)}`;
   if (after === undefined) return `- ${path}: ${formatValue(before)}`;

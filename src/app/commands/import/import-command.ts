@@ -6,7 +6,7 @@ import type { ImportFlags } from './import-flags.ts';
 import { importLitellm } from './litellm/import-litellm.ts';
 import { providerVariables } from './litellm/upstream.ts';
 import { readSource, type Source, SourceError } from './read-source.ts';
-import { type Note, Notes, Result, Variables } from './result.ts';
+import { ImportResult, type Note, Notes, SecretVariables } from './result.ts';
 
 interface ImportOutcome {
   readonly exitCode: 0 | 1;
@@ -24,8 +24,8 @@ export async function importCommand({ from, files, database, settings, isStrict 
     const settingsSource = settings === undefined ? undefined : await readSource(settings, 'json');
     const notes = new Notes();
     const settingsNotes = new Notes();
-    const result = new Result();
-    const context = { result, notes, variables: new Variables(notes), nowMs: Date.now() };
+    const result = new ImportResult();
+    const context = { result, notes, variables: new SecretVariables(notes), nowMs: Date.now() };
     context.variables.reserve(JSON.stringify(sources.map(({ value }) => value)), providerVariables);
     if (from === 'dial') importDial({ sources, settings: settingsSource, settingsNotes }, context);
     else importLitellm(sources, context);
@@ -45,14 +45,14 @@ async function importDatabase(url: string, isStrict: boolean): Promise<ImportOut
   const { importLitellmDatabase, readLitellmTables } = await import('./litellm/import-database.ts');
   const tables = await readLitellmTables(url);
   const notes = new Notes();
-  const result = new Result();
-  importLitellmDatabase(tables, { result, notes, variables: new Variables(notes), nowMs: Date.now() });
+  const result = new ImportResult();
+  importLitellmDatabase(tables, { result, notes, variables: new SecretVariables(notes), nowMs: Date.now() });
   result.removeInvalid(() => notes);
   const lines = notes.all.map(({ path, message }) => `${formatPath(path)}: ${message}`);
   return toOutcome(result, isStrict && notes.all.some(({ isLoss }) => isLoss), lines);
 }
 
-function toOutcome({ configuration }: Result, hasFailed: boolean, lines: readonly string[]): ImportOutcome {
+function toOutcome({ configuration }: ImportResult, hasFailed: boolean, lines: readonly string[]): ImportOutcome {
   return { exitCode: hasFailed ? 1 : 0, text: JSON.stringify(configuration, null, 2), lines };
 }
 

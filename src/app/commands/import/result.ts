@@ -8,19 +8,19 @@ import { formatPath, type Issue, type Path } from '#contract/configuration/issue
 import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
 
-const writtenReference = /\$\{[A-Za-z_]\w*\}/;
-const pythonReference = /^os\.environ\/([A-Za-z_]\w*)$/;
+const embeddedReference = /\$\{[A-Za-z_]\w*\}/;
+const liteLlmReference = /^os\.environ\/([A-Za-z_]\w*)$/;
 const secretName = /key|token|secret|passw|credential|authorization|cookie|signature|^sig$|^code$/i;
 /** Names of fields that look like secrets but are not. */
-const plainName = /tokeni[sz]er|keyword|tokens$|(url|endpoint|header|name|type)$|public/i;
+const nonSecretName = /tokeni[sz]er|keyword|tokens$|(url|endpoint|header|name|type)$|public/i;
 /** Name of the object in a web API tool that describes a parameter. Its `key` is the parameter name. */
 const parameterInfo = 'parameter_info';
-const scheme = /^(bearer|basic|token|key|apikey|api-key) +\S/i;
+const credentialScheme = /^(bearer|basic|token|key|apikey|api-key) +\S/i;
 
 type Container = JsonObject | unknown[];
 
 /** Configuration that an import creates, with the origin of each of its objects. */
-export class Result {
+export class ImportResult {
   readonly configuration: JsonObject = {};
   readonly #origins = new WeakMap<object, Path>();
 
@@ -139,15 +139,15 @@ export function toDigest(key: string, path: Path, notes: Notes): JsonObject {
 
 /** Result and dependencies that all parts of an import share. */
 export interface ImportContext {
-  readonly result: Result;
+  readonly result: ImportResult;
   readonly notes: Notes;
-  readonly variables: Variables;
+  readonly variables: SecretVariables;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
 }
 
 /** Replaces secrets by references to the environment. Each secret gets one variable, named after its first location. */
-export class Variables {
+export class SecretVariables {
   readonly #notes: Notes;
   readonly #names = new Map<string, string>();
   readonly #usedNames = new Set<string>();
@@ -179,14 +179,14 @@ export class Variables {
    * without references.
    */
   convertReferences(text: string): string {
-    const [, name] = pythonReference.exec(text) ?? [];
+    const [, name] = liteLlmReference.exec(text) ?? [];
     if (name !== undefined) return `\${${name}}`;
-    return writtenReference.test(text) ? text : escapeReferences(text);
+    return embeddedReference.test(text) ? text : escapeReferences(text);
   }
 
   /** Escapes `${` in a text, unless the complete text is a reference. */
   escapeText(text: string): string {
-    return isReference(text) || pythonReference.test(text) ? this.convertReferences(text) : escapeReferences(text);
+    return isReference(text) || liteLlmReference.test(text) ? this.convertReferences(text) : escapeReferences(text);
   }
 
   /** Returns a value with its texts escaped, and with references for texts whose field name looks like a secret. */
@@ -207,7 +207,7 @@ export class Variables {
   /** Returns the value of a header field, or a reference if it looks like a secret. */
   convertHeader(value: string, path: Path, preferredName: string): string {
     const [name = ''] = path.slice(-1);
-    const isSecret = isSecretName(String(name)) || scheme.test(value) || value.startsWith('sk-');
+    const isSecret = isSecretName(String(name)) || credentialScheme.test(value) || value.startsWith('sk-');
     return isSecret ? this.toReference(value, path, `${preferredName}_${name}`) : this.convertReferences(value);
   }
 
@@ -244,5 +244,5 @@ export class Variables {
 }
 
 function isSecretName(name: string): boolean {
-  return secretName.test(name) && !plainName.test(name);
+  return secretName.test(name) && !nonSecretName.test(name);
 }

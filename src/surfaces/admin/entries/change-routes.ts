@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type EntryKind, entryKindNames, entryKinds, findKind } from '#contract/administration/entry-kinds.ts';
-import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
+import { maskEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { isActiveKey } from '#contract/configuration/access.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -96,7 +96,7 @@ function planDocument(document: Document, { find, isInFiles, configuration }: En
   for (const [kind, entries] of document) {
     const section: Readonly<Record<string, JsonObject>> = configuration[entryKinds[kind].section];
     for (const [id, input] of Object.entries(entries)) {
-      // An exported entry has hidden secrets, so it equals the entry of a file if it equals its visible form.
+      // An exported entry has masked secrets, so it equals the entry of a file if it equals its visible form.
       if (isInFiles({ kind, id }) && equalsVisible(kind, input, section[id])) continue;
       const prepared = preparePut({ kind, id }, input, find({ kind, id }));
       if ('errors' in prepared) errors.push(...prepared.errors);
@@ -109,9 +109,9 @@ function planDocument(document: Document, { find, isInFiles, configuration }: En
 
 function equalsVisible(kind: EntryKind, input: JsonObject, entry: JsonObject | undefined): boolean {
   if (entry === undefined) return false;
-  const maskedEntry = hideEntrySecrets(kind, entry);
+  const maskedEntry = maskEntrySecrets(kind, entry);
   const toText = (value: JsonObject) => JSON.stringify(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
-  return toText(hideEntrySecrets(kind, input)) === toText(toPlain(maskedEntry));
+  return toText(maskEntrySecrets(kind, input)) === toText(toPlain(maskedEntry));
 }
 
 /** Deletes entries that the sections of the document lack, except keys that Parley created and entries of the files. */
@@ -125,7 +125,7 @@ function* planPruning(document: Document, { entries, isInFiles }: EntryView): It
 
 async function exportDocument({ entries }: ChangeDeps): Promise<JsonObject> {
   const stored = await entries.list();
-  return toDocument([...stored.values()].map(({ kind, id, value }) => ({ kind, id, value: hideEntrySecrets(kind, value) })));
+  return toDocument([...stored.values()].map(({ kind, id, value }) => ({ kind, id, value: maskEntrySecrets(kind, value) })));
 }
 
 async function listChanges({ store }: ChangeDeps, query: Query): Promise<JsonObject> {

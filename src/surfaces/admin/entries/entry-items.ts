@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
 import { type EntryKind, entryKinds } from '#contract/administration/entry-kinds.ts';
-import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
+import { maskEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { hasSecretName } from '#contract/configuration/access.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
@@ -94,13 +94,13 @@ export function findFileEntry({ entries }: EntryDeps, entry: EntryRef): JsonObje
 
 /** The ETag does not depend on secrets, because short secrets could be found from it. */
 function toFileItem(kind: EntryKind, id: string, entry: JsonObject): EntryItem {
-  const visible = hideEntrySecrets(kind, entry);
+  const visible = maskEntrySecrets(kind, entry);
   return { id, source: 'file', etag: hashKey(JSON.stringify(visible)).slice(0, 16), ...visible };
 }
 
 function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix }: RuntimeEntry): EntryItem {
   const metadata = { id, source: 'runtime' as const, etag: String(revision), createdAt: createdAtMs, updatedAt: updatedAtMs };
-  return { ...metadata, ...(keyPrefix !== undefined && { prefix: keyPrefix }), ...hideEntrySecrets(kind, value) };
+  return { ...metadata, ...(keyPrefix !== undefined && { prefix: keyPrefix }), ...maskEntrySecrets(kind, value) };
 }
 
 /** Returns the ID of an entry in the path. Throws `invalid_request`. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 import { type ForeignObject, withoutUndefined } from '../foreign-object.ts';
-import type { Variables } from '../result.ts';
+import type { SecretVariables } from '../result.ts';
 import { unsupportedInfo, unsupportedParams } from './unsupported-keys.ts';
 import { type LitellmContext, toUpstream } from './upstream.ts';
 
@@ -181,7 +181,7 @@ function toFeatures(info: ForeignObject | undefined): JsonObject {
   };
 }
 
-function toDefaults(params: ForeignObject, variables: Variables): JsonObject {
+function toDefaults(params: ForeignObject, variables: SecretVariables): JsonObject {
   const values = requestFields.map((name) => [name, variables.convertValue(params.value(name), params.at(name), 'default')]);
   return withoutUndefined(Object.fromEntries(values));
 }
