@@ -70,7 +70,7 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
     setError(undefined);
     setErrors(noErrors);
     setConflict(undefined);
-    setVersion((now) => now + 1);
+    setVersion((current) => current + 1);
   }, []);
   const load = useCallback(
     () => readEntry(service, kind.kind, id).then(accept, (error: unknown) => setError(toErrorDetails(error))),
@@ -81,7 +81,7 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
   }, [id, load]);
 
   const change = useCallback((path: Path, next: unknown): void => {
-    setValue((now) => withoutEmptyGroup(withValueAt(now, path, next), path) as JsonObject);
+    setValue((current) => withoutEmptyGroup(withValueAt(current, path, next), path) as JsonObject);
     setErrors(({ byField, general }) => ({ general, byField: withoutFieldErrors(byField, formatPath(path)) }));
   }, []);
 

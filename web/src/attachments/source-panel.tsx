@@ -38,7 +38,7 @@ function SourceDialog(props: SourcePanelProps) {
   const headingId = useId();
   return (
     <dialog {...{ ref: dialog, className: 'source-panel', 'aria-labelledby': headingId, closedby: 'any' }}>
-      <SourceView {...props} {...{ headingId: headingId, close: closeDialog }} />
+      <SourceView {...props} {...{ headingId, close: closeDialog }} />
     </dialog>
   );
 }

@@ -84,7 +84,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   const accept = useCallback((application: OwnApplication): void => {
     setStored(application);
     setEntry(application.entry);
-    setRevision((now) => now + 1);
+    setRevision((current) => current + 1);
     setIsRestored(false);
     setError(undefined);
     setFieldErrors(noFieldErrors);
@@ -106,17 +106,17 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     void load().then((loadError) => {
       // After an error, the draft stays stored, because saving it would create another application.
       if (storedDraft === undefined || loadError !== undefined) return;
-      setError((now) => now && { ...now, message: strings.deletedElsewhere });
+      setError((current) => current && { ...current, message: strings.deletedElsewhere });
       // With the ETag of the draft, saving it cannot silently overwrite a later change.
-      setStored((now) => now && { ...now, etag: storedDraft.etag });
+      setStored((current) => current && { ...current, etag: storedDraft.etag });
       setEntry(storedDraft.entry);
       setIsRestored(true);
     });
   }, [shouldLoad, load, user, id, strings]);
 
   const change = useCallback((path: Path, value: unknown) => {
-    setEntry((now) => withValueAt(now, path, value) as JsonObject);
-    setFieldErrors((now) => withoutFieldErrors(now, formatPath(path)));
+    setEntry((current) => withValueAt(current, path, value) as JsonObject);
+    setFieldErrors((current) => withoutFieldErrors(current, formatPath(path)));
   }, []);
   const replace = useCallback((next: JsonObject) => {
     setEntry(next);
@@ -162,7 +162,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
   // A draft of an older version keeps its older ETag, so that saving it cannot silently overwrite a later change.
   const applyAccess = useCallback(({ etag, roles, people }: NamedAccess, etagBefore: string): void => {
     const access = { roles, users: people.map(({ id: user }) => user) };
-    setStored((now) => now && { ...now, access, etag: now.etag === etagBefore ? etag : now.etag });
+    setStored((current) => current && { ...current, access, etag: current.etag === etagBefore ? etag : current.etag });
   }, []);
   const acceptAndRefresh = useCallback(
     (application: OwnApplication): void => {

@@ -74,11 +74,11 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
   const choose = (selectedId: string): void => {
     saveLastDeployment(selectedId);
     setPreferredId(selectedId);
-    if (id !== undefined) library.change(id, (now) => ({ ...now, deployment: selectedId }));
+    if (id !== undefined) library.change(id, (current) => ({ ...current, deployment: selectedId }));
   };
   const changeSettings = (next: ChatSettings): void => {
     setSettings(next);
-    if (id !== undefined) library.change(id, (now) => ({ ...now, settings: next }));
+    if (id !== undefined) library.change(id, (current) => ({ ...current, settings: next }));
   };
   const chatSettings = { settings: conversation?.settings ?? settings, change: changeSettings };
   const sendMessage = useCallback(

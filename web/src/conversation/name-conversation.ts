@@ -24,7 +24,7 @@ export async function nameConversation({ library, service, model }: NamingOption
   const content = `Question:\n${question.text.slice(0, maxChars)}\n\nAnswer:\n${reply.text.slice(0, maxChars)}`;
   const title = readTitle(await completeText(service, { model, instructions, content, maxTokens: 100 }));
   const defaultTitle = toChatTitle(question);
-  if (title !== '') library.change(id, (now) => (now.title === defaultTitle ? { ...now, title } : now), 'now');
+  if (title !== '') library.change(id, (current) => (current.title === defaultTitle ? { ...current, title } : current), 'now');
 }
 
 /** Returns the only question and its answer, if the user has not set a title. */

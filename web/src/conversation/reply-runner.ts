@@ -131,7 +131,7 @@ export class ReplyRunner {
       if (context?.used !== undefined) {
         requestFacts.usedContext = context.used;
         // A page that resumes the answer reads it from the stored chat.
-        library.change(conversationId, (now) => withReply(now, { ...reply, ...requestFacts }), 'now');
+        library.change(conversationId, (current) => withReply(current, { ...reply, ...requestFacts }), 'now');
       }
       const turnMessages = continuation === undefined ? history : [...history, continuation.prompt];
       const messages = withInstructions(withFiles(turnMessages, context?.files ?? [], target), [
@@ -149,7 +149,7 @@ export class ReplyRunner {
       ...(loadRuns !== undefined && { isRun: true }),
     };
     const running = this.#register(conversationId, reply, true);
-    library.change(conversationId, (now) => withTurn(now, reply), 'now');
+    library.change(conversationId, (conversation) => withTurn(conversation, reply), 'now');
     const chunks = this.#request(reply.id, buildRequest, running);
     await this.#receive({ running, reply, requestFacts, earlier, continuation }, chunks);
   }
@@ -247,7 +247,7 @@ export class ReplyRunner {
       // The page that started the answer knows the times of its steps.
       const times = !running.isOwn && stored?.kind === 'reply' && stored.state !== 'running' && { stageTimes: stored.stageTimes };
       const ended: Reply = { ...toCurrentReply(), ...(endedAtMs !== undefined && { endedAtMs }), ...times, ...last };
-      library.change(conversationId, (now) => withReply(now, ended), 'now');
+      library.change(conversationId, (conversation) => withReply(conversation, ended), 'now');
       for (const listener of this.#replyListeners) listener(conversationId, ended);
       if (isRun === true) void this.#removeRun(conversationId, start.id);
     };
@@ -255,7 +255,7 @@ export class ReplyRunner {
       if (!this.#running.has(start.id)) return;
       const current = isRun === true ? { ...toCurrentReply(), isRun } : toCurrentReply();
       // Other tabs follow a run themselves, so only its end is saved.
-      library.change(conversationId, (now) => withReply(now, current), isRun === true ? 'unsaved' : 'soon');
+      library.change(conversationId, (conversation) => withReply(conversation, current), isRun === true ? 'unsaved' : 'soon');
     });
     try {
       const loaded = await loadCode(() => import('./reply-fold.ts'));
@@ -289,7 +289,7 @@ export class ReplyRunner {
     if (stored === undefined || !isRunning(stored)) return;
     const lostReply: Reply = { ...reply, state: 'interrupted', isLost: true };
     // An offline device that has the answer may still upload it, so this state is not saved.
-    library.change(conversationId, (now) => withReply(now, lostReply), 'unsaved');
+    library.change(conversationId, (conversation) => withReply(conversation, lostReply), 'unsaved');
     for (const listener of this.#replyListeners) listener(conversationId, lostReply);
   }
 

@@ -135,8 +135,8 @@ function DictationSection() {
         value={choice}
         options={[
           ['off', strings.dictationOff],
-          ['machine', strings.dictationMachine],
-          ['maker', strings.dictationMaker],
+          ['onDevice', strings.dictationOnDevice],
+          ['online', strings.dictationOnline],
         ]}
         onSelect={choose}
       />

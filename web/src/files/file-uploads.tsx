@@ -46,11 +46,11 @@ export function useFileUploads({ files, toPath, mayReplace, onStored }: UploadOp
   const remove = (id: string): void => {
     running.current.get(id)?.abort();
     running.current.delete(id);
-    setUploads((now) => now.filter((item) => item.id !== id));
+    setUploads((current) => current.filter((item) => item.id !== id));
   };
   const store = async (id: string, file: File, signal: AbortSignal): Promise<void> => {
     const change = (part: Partial<PendingUpload>): void => {
-      if (!signal.aborted) setUploads((now) => now.map((item) => (item.id === id ? { ...item, ...part } : item)));
+      if (!signal.aborted) setUploads((current) => current.map((item) => (item.id === id ? { ...item, ...part } : item)));
     };
     const path = toPath(file.name);
     try {
@@ -67,7 +67,7 @@ export function useFileUploads({ files, toPath, mayReplace, onStored }: UploadOp
       const id = crypto.randomUUID();
       const controller = new AbortController();
       running.current.set(id, controller);
-      setUploads((now) => [...now, { id, name: file.name, progress: 0 }]);
+      setUploads((current) => [...current, { id, name: file.name, progress: 0 }]);
       last.current = last.current.then(() => store(id, file, controller.signal));
     }
   };

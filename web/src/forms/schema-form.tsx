@@ -52,7 +52,7 @@ export function SchemaForm({ schema, submittedValue, submitLabel, onSubmit }: Sc
     if (first === undefined) onSubmit(result.value, describeValue(fields, result.value, formsStrings));
     else document.getElementById(toFieldId(id, first))?.focus();
   };
-  const onChange = (path: string, value: unknown): void => setDraft((now) => new Map(now).set(path, value));
+  const onChange = (path: string, value: unknown): void => setDraft((current) => new Map(current).set(path, value));
   return (
     <form className="form" noValidate onSubmit={submit}>
       {fields.map((field) => (

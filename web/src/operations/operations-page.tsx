@@ -43,7 +43,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
               <input type="checkbox" checked={isEnabled} onChange={() => setIsEnabled(!isEnabled)} />
               {strings.autoRefresh}
             </label>
-            <button type="button" className="button" onClick={() => setRound((now) => now + 1)}>
+            <button type="button" className="button" onClick={() => setRound((current) => current + 1)}>
               <Icon name="again" />
               {strings.refresh}
             </button>

@@ -144,13 +144,13 @@ export function useSearchResult(query: string): SearchResult {
     const newExcerpts = new Map<string, string>();
     setDeepResults({ ...noResults, query: deferredQuery, isDone: false });
     const onMatches = (matches: readonly SearchMatch[]): void => {
-      setDeepResults((now) => ({ ...now, ids: new Set([...now.ids, ...matches.map(({ id }) => id)]) }));
+      setDeepResults((current) => ({ ...current, ids: new Set([...current.ids, ...matches.map(({ id }) => id)]) }));
       for (const { id, excerpt } of matches) if (excerpt !== undefined) newExcerpts.set(id, excerpt);
-      setExcerpts((now) => new Map([...now, ...newExcerpts]));
+      setExcerpts((current) => new Map([...current, ...newExcerpts]));
     };
     const end = (): void => {
       if (signal.aborted) return;
-      setDeepResults((now) => ({ ...now, isDone: true }));
+      setDeepResults((current) => ({ ...current, isDone: true }));
       setExcerpts(newExcerpts);
     };
     library.searchText(deferredQuery, { signal, onMatches }).then(end, end);

@@ -37,15 +37,16 @@ export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>):
   useEffect(() => {
     const controller = new AbortController();
     const settle = (next: { value?: Value; error?: ErrorDetails }): void => {
-      if (!controller.signal.aborted) setState((now) => ({ value: now.value, error: undefined, ...next, isLoading: false }));
+      if (!controller.signal.aborted)
+        setState((current) => ({ value: current.value, error: undefined, ...next, isLoading: false }));
     };
-    setState((now) => ({ ...now, isLoading: true }));
+    setState((current) => ({ ...current, isLoading: true }));
     load(controller.signal).then(
       (value) => settle({ value }),
       (error: unknown) => settle({ error: toErrorDetails(error) }),
     );
     return () => controller.abort();
   }, [load, attempt]);
-  const reload = useCallback(() => setAttempt((now) => now + 1), []);
+  const reload = useCallback(() => setAttempt((current) => current + 1), []);
   return { ...state, reload };
 }

@@ -97,7 +97,7 @@ function useMatches(conversation: Conversation, query: string): Matches {
     const isHidden = !listVisibleTurns(latest.current).includes(best);
     const path = isHidden ? listTurnsUpTo(latest.current, best.id) : [];
     const foundVersions = path.reduce(withVisibleTurn, latest.current).shown;
-    if (isHidden) library.change(id, (now) => ({ ...now, shown: foundVersions }), 'unsaved');
+    if (isHidden) library.change(id, (current) => ({ ...current, shown: foundVersions }), 'unsaved');
     let isSettling = true;
     const endSettling = (): void => {
       isSettling = false;

@@ -58,7 +58,7 @@ export function DictateButton({ text, setText }: DictateButtonProps) {
         onClick={isListening ? stop : start}
       />
       <p className="dictation-note small" role="status">
-        {isListening && (mode === 'maker' ? strings.recognizedOnline : strings.recognizedOnDevice)}
+        {isListening && (mode === 'online' ? strings.recognizedOnline : strings.recognizedOnDevice)}
         {state === 'failed' && strings.dictationFailed}
       </p>
     </>

@@ -19,13 +19,14 @@ interface RecognitionResultEvent extends Event {
   readonly results: ArrayLike<ArrayLike<{ readonly transcript: string }>>;
 }
 
-/** Location of the speech recognition: this device (`machine`), or the service of the browser's vendor (`maker`). */
-export type RecognitionMode = 'machine' | 'maker';
+/** Location of the speech recognition: this device, or the service of the browser's vendor. */
+export type RecognitionMode = 'onDevice' | 'online';
 
 /** The user's choice. Dictation is off by default. */
 export type DictationChoice = 'off' | RecognitionMode;
 
 const storageKey = 'parley dictation';
+const storedChoices: Readonly<Record<DictationChoice, string>> = { off: 'off', onDevice: 'machine', online: 'maker' };
 
 function findRecognitionClass(): RecognitionClass | undefined {
   const { SpeechRecognition: standard, webkitSpeechRecognition: prefixed } = globalThis as {
@@ -41,11 +42,12 @@ export function canRecognizeSpeech(): boolean {
 
 export function readDictation(): DictationChoice {
   const stored = localStorage.getItem(storageKey);
-  return canRecognizeSpeech() && (stored === 'machine' || stored === 'maker') ? stored : 'off';
+  const choice = (['onDevice', 'online'] as const).find((mode) => storedChoices[mode] === stored);
+  return canRecognizeSpeech() && choice !== undefined ? choice : 'off';
 }
 
 export function saveDictation(choice: DictationChoice): void {
-  localStorage.setItem(storageKey, choice);
+  localStorage.setItem(storageKey, storedChoices[choice]);
   // Other tabs receive this event from the browser.
   dispatchEvent(new StorageEvent('storage', { key: storageKey }));
 }
@@ -67,8 +69,8 @@ export async function findRecognitionMode(language: string): Promise<Recognition
   if (recognitionClass === undefined || choice === 'off') return undefined;
   const options = { langs: [language], processLocally: true };
   const availability = await recognitionClass.available?.(options).catch(() => undefined);
-  if (availability === 'available') return 'machine';
-  return choice === 'maker' ? 'maker' : undefined;
+  if (availability === 'available') return 'onDevice';
+  return choice === 'online' ? 'online' : undefined;
 }
 
 interface ListenOptions {
@@ -88,7 +90,7 @@ export function listen({ language, mode, signal, onText }: ListenOptions): Promi
   if (RecognitionConstructor === undefined) return Promise.resolve();
   const recognition = new RecognitionConstructor();
   Object.assign(recognition, { lang: language, continuous: true, interimResults: true });
-  if (mode === 'machine') recognition.processLocally = true;
+  if (mode === 'onDevice') recognition.processLocally = true;
   return new Promise((resolve, reject) => {
     recognition.addEventListener('result', (event) => {
       const pieces = Array.from((event as RecognitionResultEvent).results, (guesses) => guesses[0]?.transcript.trim() ?? '');

@@ -48,7 +48,7 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
   useEffect(() => {
     let isCanceled = false;
     const apply = (language: Language, strings: Strings): void => {
-      if (!isCanceled) setLoaded((now) => (now?.language === language ? now : { language, strings }));
+      if (!isCanceled) setLoaded((current) => (current?.language === language ? current : { language, strings }));
     };
     // If a language fails to load, the page stays usable.
     dictionaries[selected].load().then(

@@ -140,7 +140,9 @@ function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
       return tools.length === 0 ? [] : [{ ...toolset, tools }];
     });
   const toggle = (key: string): void =>
-    setExcludedKeys((now) => new Set(now.has(key) ? [...now].filter((excludedKey) => excludedKey !== key) : [...now, key]));
+    setExcludedKeys(
+      (current) => new Set(current.has(key) ? [...current].filter((excludedKey) => excludedKey !== key) : [...current, key]),
+    );
   return (
     <div className="builder-card-body" ref={list}>
       {all.length === 0 ? (

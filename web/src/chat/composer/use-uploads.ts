@@ -57,10 +57,10 @@ export function useUploads(recipients: readonly Deployment[], initial: readonly 
       const controller = new AbortController();
       const change = (part: Partial<Upload>): void => {
         if (!controller.signal.aborted)
-          setUploads((now) => now.map((upload) => (upload.id === id ? { ...upload, ...part } : upload)));
+          setUploads((current) => current.map((upload) => (upload.id === id ? { ...upload, ...part } : upload)));
       };
       running.current.set(id, controller);
-      setUploads((now) => [...now, { id, name: file.name, type: getFileType(file), progress: 0 }]);
+      setUploads((current) => [...current, { id, name: file.name, type: getFileType(file), progress: 0 }]);
       attachFile(service, file, { onProgress: (progress) => change({ progress }), signal: controller.signal, isTemporary }).then(
         (attachment) => change({ attachment, progress: 1 }),
         (error: unknown) => change({ error: toErrorDetails(error) }),
@@ -70,10 +70,10 @@ export function useUploads(recipients: readonly Deployment[], initial: readonly 
   const remove = (id: string): void => {
     running.current.get(id)?.abort();
     running.current.delete(id);
-    setUploads((now) => now.filter((upload) => upload.id !== id));
+    setUploads((current) => current.filter((upload) => upload.id !== id));
   };
   const restore = (attachments: readonly Attachment[]): void => {
-    setUploads((now) => [...attachments.map(toUpload), ...now]);
+    setUploads((current) => [...attachments.map(toUpload), ...current]);
   };
   const uploads = withRejections(allUploads, recipients);
   const ready = useMemo(

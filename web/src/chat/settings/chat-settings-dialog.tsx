@@ -38,7 +38,7 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
   const { dialog, closeDialog } = useModalDialog(close);
   const titleId = useId();
   const [draft, setDraft] = useState(() => toDraft(settings));
-  const set = (next: Partial<SettingsDraft>): void => setDraft((now) => ({ ...now, ...next }));
+  const set = (next: Partial<SettingsDraft>): void => setDraft((current) => ({ ...current, ...next }));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     change(toSettings(draft));

@@ -20,7 +20,7 @@ export function ReplyEditor({ reply, conversationId, isLast, close }: ReplyEdito
   const save = (text: string): void => {
     if (text === reply.text) return;
     const edited = toEditedReply(reply, text, { id: crypto.randomUUID(), atMs: Date.now() });
-    library.change(conversationId, (now) => withTurn(now, edited), 'now');
+    library.change(conversationId, (conversation) => withTurn(conversation, edited), 'now');
     focusMessage();
   };
   return (

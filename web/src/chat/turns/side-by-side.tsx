@@ -25,8 +25,8 @@ export function SideBySide({ conversationId, branches, close }: SideBySideProps)
   const conversation = useConversation(conversationId);
   const versions = branches.map((id) => conversation?.turns[id]).filter((turn) => turn !== undefined);
   const choose = (version: Turn, deployment: string | undefined): void => {
-    library.change(conversationId, (now) => ({
-      ...withVisibleTurn(now, version),
+    library.change(conversationId, (current) => ({
+      ...withVisibleTurn(current, version),
       ...(deployment !== undefined && { deployment }),
     }));
     close();

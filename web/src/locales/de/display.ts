@@ -21,12 +21,12 @@ export const displayGerman: DisplayStrings = {
   followUpsHint: (model) => `Nach jeder Antwort schlägt ${model} bis zu drei Fragen vor. Das zählt zu deinem Verbrauch.`,
   dictation: 'Diktat',
   dictationOff: 'Aus',
-  dictationMachine: 'Auf diesem Gerät',
-  dictationMaker: 'Online, falls nötig',
+  dictationOnDevice: 'Auf diesem Gerät',
+  dictationOnline: 'Online, falls nötig',
   dictationHints: {
     off: 'Es wird keine Mikrofon-Schaltfläche angezeigt. Du tippst deine Nachrichten.',
-    machine: 'Neben der Nachricht erscheint ein Mikrofon, wenn dein Browser Sprache auf diesem Gerät in Text umwandeln kann.',
-    maker:
+    onDevice: 'Neben der Nachricht erscheint ein Mikrofon, wenn dein Browser Sprache auf diesem Gerät in Text umwandeln kann.',
+    online:
       'Wenn dein Browser das auf diesem Gerät nicht kann, wird deine Sprache an den Hersteller des Browsers gesendet, der sie in Text umwandelt. Diktiere nichts, was der Hersteller nicht hören darf.',
   },
 };

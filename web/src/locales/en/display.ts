@@ -19,12 +19,12 @@ export const displayEnglish = {
   followUpsHint: (model: string) => `After each answer, ${model} suggests up to three questions. This counts toward your usage.`,
   dictation: 'Dictation',
   dictationOff: 'Off',
-  dictationMachine: 'On this device',
-  dictationMaker: 'Online if needed',
+  dictationOnDevice: 'On this device',
+  dictationOnline: 'Online if needed',
   dictationHints: {
     off: 'No microphone button is shown. You type your messages.',
-    machine: 'A microphone appears next to the message if your browser can turn speech into text on this device.',
-    maker:
+    onDevice: 'A microphone appears next to the message if your browser can turn speech into text on this device.',
+    online:
       'If your browser cannot do it on this device, your speech is sent to the company that makes the browser, which turns it into text. Do not dictate information that this company must not receive.',
   },
 };

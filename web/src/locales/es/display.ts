@@ -21,12 +21,12 @@ export const displaySpanish: DisplayStrings = {
   followUpsHint: (model) => `Después de cada respuesta, ${model} sugiere hasta tres preguntas. Esto cuenta en tu uso.`,
   dictation: 'Dictado',
   dictationOff: 'Desactivado',
-  dictationMachine: 'En este dispositivo',
-  dictationMaker: 'En línea si hace falta',
+  dictationOnDevice: 'En este dispositivo',
+  dictationOnline: 'En línea si hace falta',
   dictationHints: {
     off: 'No se muestra ningún botón de micrófono. Escribes tus mensajes.',
-    machine: 'Junto al mensaje aparece un micrófono si tu navegador puede convertir la voz en texto en este dispositivo.',
-    maker:
+    onDevice: 'Junto al mensaje aparece un micrófono si tu navegador puede convertir la voz en texto en este dispositivo.',
+    online:
       'Si tu navegador no puede hacerlo en este dispositivo, tu voz se envía al fabricante del navegador, que la convierte en texto. No dictes nada que el fabricante no deba oír.',
   },
 };

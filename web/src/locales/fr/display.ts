@@ -21,12 +21,12 @@ export const displayFrench: DisplayStrings = {
   followUpsHint: (model) => `Après chaque réponse, ${model} suggère jusqu’à trois questions. Cela compte dans votre utilisation.`,
   dictation: 'Dictée',
   dictationOff: 'Désactivée',
-  dictationMachine: 'Sur cet appareil',
-  dictationMaker: 'En ligne si nécessaire',
+  dictationOnDevice: 'Sur cet appareil',
+  dictationOnline: 'En ligne si nécessaire',
   dictationHints: {
     off: 'Aucun bouton de micro n’est affiché. Vous tapez vos messages.',
-    machine: 'Un micro apparaît à côté du message si votre navigateur peut transformer la parole en texte sur cet appareil.',
-    maker:
+    onDevice: 'Un micro apparaît à côté du message si votre navigateur peut transformer la parole en texte sur cet appareil.',
+    online:
       'Si votre navigateur ne peut pas le faire sur cet appareil, votre voix est envoyée à l’éditeur du navigateur, qui la transforme en texte. Ne dictez rien que cet éditeur ne doive pas entendre.',
   },
 };
