@@ -54,8 +54,8 @@ export class NodeRegistry {
   }
 
   /**
-   * Whether `list` has all running nodes. After an outage that delayed the renewals of this node, the records of other nodes may
-   * have ended too, so this is false for the duration of a lease.
+   * Whether `list` has all running nodes. If the renewals of this node failed or were late, the records of other nodes may have
+   * ended too, so this is false until a lease after the next renewal.
    */
   get isComplete(): boolean {
     const nowMs = this.#deps.clock.epochMs();
@@ -87,7 +87,13 @@ export class NodeRegistry {
 
   async #renew(): Promise<void> {
     const record = this.#toRecord();
-    await this.#deps.store?.put(record, this.#deps.clock.epochMs());
+    try {
+      await this.#deps.store?.put(record, this.#deps.clock.epochMs());
+    } catch (error) {
+      // Counts as a gap, also if this node started during the outage.
+      this.#renewedAtMs = Number.NEGATIVE_INFINITY;
+      throw error;
+    }
     const nowMs = this.#deps.clock.epochMs();
     if (nowMs - this.#renewedAtMs > maxGapMs) this.#incompleteUntilMs = nowMs + leaseMs;
     this.#renewedAtMs = nowMs;
