@@ -139,9 +139,7 @@ function selectResponder(responders: Responders, { target: { deployment }, reque
   if (deployment.quickApp !== undefined) responder = responders.runQuickApp;
   else if (deployment.kind === 'model' && request.addons !== undefined)
     responder = (prepared, sink) => responders.runAddons(prepared, { callModel, sink });
-  return remote === undefined
-    ? responder
-    : (prepared, sink) => responders.runRemoteTools(prepared, { remote, answer: responder, sink });
+  return remote === undefined ? responder : (prepared, sink) => responders.runRemoteTools(prepared, { remote, responder, sink });
 }
 
 /** Fields of a translated request that never come from the defaults. */

@@ -80,7 +80,7 @@ async function* runAddonLoop(
 export interface RemoteToolsRun {
   readonly remote: RemoteTools;
   /** Answers one turn. */
-  readonly answer: Responder;
+  readonly responder: Responder;
   readonly sink: Sink<RawFrame>;
 }
 
@@ -92,7 +92,7 @@ export function runRemoteTools(deps: RemoteToolsDeps, prepared: PreparedCall, ru
 async function* runRemoteLoop(
   deps: RemoteToolsDeps,
   prepared: PreparedCall,
-  { remote, answer, signal }: RemoteToolsRun & { readonly signal: AbortSignal },
+  { remote, responder, signal }: RemoteToolsRun & { readonly signal: AbortSignal },
 ): AsyncIterable<Frame> {
   const { call, deployment, snapshot } = prepared.target;
   const { caller } = call;
@@ -105,7 +105,7 @@ async function* runRemoteLoop(
     native: undefined,
     conversation: openConversation(deps.states, { deployment, request: turnRequest, caller }),
   });
-  const sendTurn: SendTurn = (turnRequest, sink) => answer(prepareTurn(turnRequest), sink);
+  const sendTurn: SendTurn = (turnRequest, sink) => responder(prepareTurn(turnRequest), sink);
   yield* runLoop({
     ...loaded,
     approvedCalls: remote.approvedCalls,

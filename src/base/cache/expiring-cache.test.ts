@@ -8,7 +8,7 @@ const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.re
 function openCache(maxBytes: number) {
   const store = new BoundedCache<ExpiringEntry<string>>({ maxBytes, countBytes: createEntryCounter((text) => text.length) });
   const createdKeys: string[] = [];
-  const cache = new ExpiringCache({ clock, store: store, failureTtlMs: 0 });
+  const cache = new ExpiringCache({ clock, store, failureTtlMs: 0 });
   const get = (key: string, chars = 1_000): Promise<string> =>
     cache.get(key, async () => {
       createdKeys.push(key);

@@ -115,11 +115,11 @@ function withOmittedSecrets(input: JsonObject, { authorization: stored }: JsonOb
   if (!isJsonObject(stored)) return input;
   if (authorization === undefined) return { ...input, authorization: maskAuthorization(stored) };
   if (!isJsonObject(authorization) || authorization.type !== stored.type) return input;
-  const maskedFields = Object.entries(maskAuthorization(stored)).filter(([, value]) => value === maskedSecret);
+  const masked = Object.entries(maskAuthorization(stored)).filter(([, value]) => value === maskedSecret);
   return {
     ...input,
     authorization: {
-      ...Object.fromEntries(maskedFields.filter(([name]) => authorization[name] === undefined)),
+      ...Object.fromEntries(masked.filter(([name]) => authorization[name] === undefined)),
       ...authorization,
     },
   };

@@ -77,7 +77,7 @@ function createEnumIssue(path: Path, allowed: readonly unknown[], actual: unknow
 }
 
 /**
- * Explains a value that matches no variant of a union. If only one variant is a candidate, returns the errors of this variant. Otherwise,
+ * Explains a value that matches no variant of a union. If only one variant is a candidate, returns its errors. Otherwise,
  * returns an error with the allowed values of the discriminator, or with the allowed kinds of value.
  */
 function toUnionIssues(variants: readonly SchemaNode[], location: LocatedValue): readonly Issue[] {

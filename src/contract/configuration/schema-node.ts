@@ -65,13 +65,13 @@ export function getVariantKind({ type, enum: values }: SchemaNode): string | und
 export function findDiscriminator(variants: readonly SchemaNode[]): string | undefined {
   const [first] = variants;
   return Object.keys(first?.properties ?? {}).find((key) =>
-    variants.every((variant) => variant.properties?.[key]?.const !== undefined),
+    variants.every(({ properties }) => properties?.[key]?.const !== undefined),
   );
 }
 
 /**
- * Returns the variants of a union that a value can match. They have the kind of the value and, if a key identifies the variants, its
- * constant. Without such a key, returns the variants that have most of the keys of the value.
+ * Returns the variants of a union that a value can match. They have the kind of the value and, if a key identifies the
+ * variants, its constant. Without such a key, returns the variants that have most of the keys of the value.
  */
 export function listMatchingVariants(variants: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
   const variantsOfKind = variants.filter((variant) => getVariantKind(variant) === getKind(value));

@@ -54,11 +54,7 @@ export function createIdentify(
   perRequestKeys: PerRequestKeys,
   { verifyToken, clock, blockedUsers, userKeys, runtimeKeys, onKeyUse, onRejection }: IdentifyDeps,
 ): Identify {
-  const requireWithinBounds = (
-    { caller, isAllowed }: RingEntry,
-    from: RequestOrigin,
-    boundKeys: BoundKeys | undefined,
-  ): Caller => {
+  const enforceBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
     requireUnexpired(caller, clock.epochMs());
     requireAllowedAddress(isAllowed, from, snapshot().configuration);
     requireUnbound(caller, boundKeys);
@@ -70,7 +66,7 @@ export function createIdentify(
     { entry, boundKeys }: { readonly entry: RingEntry | undefined; readonly boundKeys: BoundKeys | undefined },
   ): Promise<Caller> => {
     try {
-      if (entry !== undefined) return requireWithinBounds(entry, from, boundKeys);
+      if (entry !== undefined) return enforceBounds(entry, from, boundKeys);
       if (hasJwtForm(credentials)) return await verifyToken(credentials, from);
       if (userKeys !== undefined && isUserKey(credentials)) {
         const keyCaller = await userKeys.find(credentials, from);

@@ -78,8 +78,7 @@ function LimitsForm({ roles, names, reload }: LimitsFormProps) {
   const rows = useMemo(() => listRows(names, limitsByRole, searchText), [names, limitsByRole, searchText]);
   const leaveQuestion = useLeaveQuestion(changes.length > 0 && !isSaving, strings.leaveQuestion, strings.discard);
   const isInvalid = changes.some(({ text }) => parseLimit(text) === null);
-  const change = (cell: CellChange): void =>
-    setChanges((current) => [...current.filter((changed) => !isSameCell(changed, cell)), cell]);
+  const change = (cell: CellChange): void => setChanges((list) => [...list.filter((item) => !isSameCell(item, cell)), cell]);
   const save = async (): Promise<void> => {
     for (const [role, cells] of Map.groupBy(changes, ({ role: id }) => id)) {
       await saveCells({ service, role, cells, getInherited: (deployment) => findInherited(limitsByRole, role, deployment) });

@@ -37,8 +37,7 @@ export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>):
   useEffect(() => {
     const controller = new AbortController();
     const settle = (next: { value?: Value; error?: ErrorDetails }): void => {
-      if (!controller.signal.aborted)
-        setState((current) => ({ value: current.value, error: undefined, ...next, isLoading: false }));
+      if (!controller.signal.aborted) setState(({ value }) => ({ value, error: undefined, ...next, isLoading: false }));
     };
     setState((current) => ({ ...current, isLoading: true }));
     load(controller.signal).then(

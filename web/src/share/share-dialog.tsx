@@ -22,7 +22,7 @@ interface ShareDialogProps {
 }
 
 /** Creates a link to a chat and lists existing links. */
-export function ShareDialog({ conversationId: conversation, close }: ShareDialogProps) {
+export function ShareDialog({ conversationId, close }: ShareDialogProps) {
   const strings = useShareStrings();
   const { close: closeLabel } = useStrings();
   const { service } = usePage();
@@ -38,15 +38,13 @@ export function ShareDialog({ conversationId: conversation, close }: ShareDialog
   };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog share-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
-      <h2 id={titleId}>{conversation === undefined ? strings.yourLinks : strings.title}</h2>
-      {conversation !== undefined && (
-        <NewLink {...{ shares, conversationId: conversation }} link={createdLink.link} onCreated={update} />
-      )}
+      <h2 id={titleId}>{conversationId === undefined ? strings.yourLinks : strings.title}</h2>
+      {conversationId !== undefined && <NewLink {...{ shares, conversationId, onCreated: update }} link={createdLink.link} />}
       <ErrorMessage error={error} />
       {links !== undefined && (
         <ShareList
           {...{ shares, links, closeDialog }}
-          isOnlyContent={conversation === undefined}
+          isOnlyContent={conversationId === undefined}
           onRemoved={(id) => update(id, '')}
         />
       )}
@@ -71,20 +69,20 @@ interface NewLinkProps {
 }
 
 /** The shared content, the lifetime, and the created link. */
-function NewLink({ shares, conversationId: conversation, link, onCreated }: NewLinkProps) {
+function NewLink({ shares, conversationId, link, onCreated }: NewLinkProps) {
   const strings = useShareStrings();
   const { untitled } = useStrings();
   const { library, user, deployments } = usePage();
-  const chatTitle = useSummaries().find(({ id }) => id === conversation)?.title;
+  const chatTitle = useSummaries().find(({ id }) => id === conversationId)?.title;
   const [days, setDays] = useState(defaultDays);
   const { error, isRunning: isCreating, run } = useAction();
   const fieldId = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a model can suggest the title meanwhile
   const load = useCallback(async () => {
-    await library.sync(conversation);
-    await library.refetch(conversation);
-    return { chat: await library.readFull(conversation), preview: await shares.preview(conversation) };
-  }, [library, shares, conversation, chatTitle]);
+    await library.sync(conversationId);
+    await library.refetch(conversationId);
+    return { chat: await library.readFull(conversationId), preview: await shares.preview(conversationId) };
+  }, [library, shares, conversationId, chatTitle]);
   const { value: { chat, preview } = {}, error: filesError, isLoading, reload } = useLoaded(load);
   const lastQuestion = chat && listVisibleTurns(chat).findLast((turn) => turn.kind === 'question');
   const hasChanged = error?.status === 412;
@@ -98,7 +96,7 @@ function NewLink({ shares, conversationId: conversation, link, onCreated }: NewL
     const names = deployments.filter(({ id }) => usedIds.has(id)).map(({ id, name }) => [id, name]);
     const deploymentNames = Object.fromEntries(names.slice(0, maxNames));
     await run(async () => {
-      const { id, token } = await shares.create(conversation, preview.etag, { expiresInDays: days, deploymentNames });
+      const { id, token } = await shares.create(conversationId, preview.etag, { expiresInDays: days, deploymentNames });
       onCreated(id, `${location.origin}${location.pathname}${formatRoute({ at: 'shared', token })}`);
     });
   };

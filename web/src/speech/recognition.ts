@@ -41,9 +41,8 @@ export function canRecognizeSpeech(): boolean {
 }
 
 export function readDictation(): DictationChoice {
-  const stored = localStorage.getItem(storageKey);
-  const choice = (['onDevice', 'online'] as const).find((mode) => storedChoices[mode] === stored);
-  return canRecognizeSpeech() && choice !== undefined ? choice : 'off';
+  const stored = canRecognizeSpeech() && localStorage.getItem(storageKey);
+  return (['onDevice', 'online'] as const).find((mode) => storedChoices[mode] === stored) ?? 'off';
 }
 
 export function saveDictation(choice: DictationChoice): void {
@@ -67,8 +66,7 @@ export async function findRecognitionMode(language: string): Promise<Recognition
   const recognitionClass = findRecognitionClass();
   const choice = readDictation();
   if (recognitionClass === undefined || choice === 'off') return undefined;
-  const options = { langs: [language], processLocally: true };
-  const availability = await recognitionClass.available?.(options).catch(() => undefined);
+  const availability = await recognitionClass.available?.({ langs: [language], processLocally: true }).catch(() => undefined);
   if (availability === 'available') return 'onDevice';
   return choice === 'online' ? 'online' : undefined;
 }

@@ -23,7 +23,6 @@ export function useItemKeys(count: number): { readonly keys: readonly number[]; 
     const added = Array.from({ length: count - remainingKeys.length }, (_, index) => next + index);
     setState({ keys: [...remainingKeys, ...added], next: next + added.length });
   }
-  const removeKey = (index: number): void =>
-    setState((current) => ({ ...current, keys: current.keys.filter((_, at) => at !== index) }));
+  const removeKey = (index: number): void => setState((old) => ({ ...old, keys: old.keys.filter((_, at) => at !== index) }));
   return { keys, removeKey };
 }

@@ -140,9 +140,7 @@ function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
       return tools.length === 0 ? [] : [{ ...toolset, tools }];
     });
   const toggle = (key: string): void =>
-    setExcludedKeys(
-      (current) => new Set(current.has(key) ? [...current].filter((excludedKey) => excludedKey !== key) : [...current, key]),
-    );
+    setExcludedKeys((keys) => new Set(keys.has(key) ? [...keys].filter((item) => item !== key) : [...keys, key]));
   return (
     <div className="builder-card-body" ref={list}>
       {all.length === 0 ? (

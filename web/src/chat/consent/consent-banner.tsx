@@ -16,7 +16,7 @@ interface ConsentBannerProps {
 }
 
 /** Shows an unanswered consent form: before the first question, and after a step of the last reply was rejected. */
-export function ConsentBanner({ deployment, conversationId: conversation, last }: ConsentBannerProps) {
+export function ConsentBanner({ deployment, conversationId, last }: ConsentBannerProps) {
   const strings = useStrings();
   const getName = useGetName();
   const { replyRunner } = usePage();
@@ -33,7 +33,7 @@ export function ConsentBanner({ deployment, conversationId: conversation, last }
   const otherNames = listOtherDeployments(status.form, id).map((otherId) => strings.quoted(getName(otherId)));
   const onAccept = (): void => {
     setIsAgreed(true);
-    if (rejectedReply !== undefined && conversation !== undefined) void replyRunner.answer(conversation, rejectedReply.parent);
+    if (rejectedReply && conversationId !== undefined) void replyRunner.answer(conversationId, rejectedReply.parent);
   };
   return (
     <div className="banner">
@@ -43,7 +43,7 @@ export function ConsentBanner({ deployment, conversationId: conversation, last }
           <p>{strings.consentAfterRefusal(strings.quoted(name), otherNames.join(', '))}</p>
         )}
         <ConsentPrompt
-          {...{ deployment: id, form: status.form, conversationId: conversation, onAccept }}
+          {...{ deployment: id, form: status.form, conversationId, onAccept }}
           key={rejectedReplyId}
           onPostpone={() => setIsPostponed(true)}
         />

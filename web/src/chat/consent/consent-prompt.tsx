@@ -19,13 +19,7 @@ interface ConsentPromptProps {
 }
 
 /** Explains which data is shared with which applications, and lets the user accept. */
-export function ConsentPrompt({
-  deployment,
-  form: initialForm,
-  conversationId: conversation,
-  onAccept,
-  onPostpone,
-}: ConsentPromptProps) {
+export function ConsentPrompt({ deployment, form: initialForm, conversationId, onAccept, onPostpone }: ConsentPromptProps) {
   const strings = useStrings();
   const { service, announce } = usePage();
   const getName = useGetName();
@@ -57,7 +51,7 @@ export function ConsentPrompt({
         </button>
         <a
           className="quiet-link"
-          href={formatRoute({ at: 'consent', deployment, ...(conversation !== undefined && { back: conversation }) })}
+          href={formatRoute({ at: 'consent', deployment, ...(conversationId !== undefined && { back: conversationId }) })}
         >
           {strings.reviewPermissions}
         </a>

@@ -185,11 +185,7 @@ function RatingButtons({ reply, conversationId }: { readonly reply: Reply; reado
     if (!(await run(() => rateReply(service, reply, next)))) return;
     announce(strings.ratingStored);
     setIsCommentOpen(next.comment === '');
-    library.change(
-      conversationId,
-      (conversation) => ({ ...conversation, ratings: { ...conversation.ratings, [reply.id]: next } }),
-      'now',
-    );
+    library.change(conversationId, (current) => ({ ...current, ratings: { ...current.ratings, [reply.id]: next } }), 'now');
   };
   const button = (isGood: boolean) => {
     const name = isGood ? strings.goodAnswer : strings.badAnswer;
