@@ -120,6 +120,26 @@ describe('the administration page', () => {
     await page.getByText(/^It is copied/).waitFor();
   });
 
+  it('reports a key that an object already has, and keeps its value', async () => {
+    const { page } = await open('/projects');
+    await page.getByRole('link', { name: 'Add a team' }).click();
+    await page.locator('summary').getByText('More settings').click();
+    const addTag = async (name: string) => {
+      await page.getByRole('textbox', { name: 'Tag', exact: true }).fill(name);
+      await page.getByRole('button', { name: 'Add to Tags' }).click();
+    };
+    await addTag('site');
+    await page.getByRole('textbox', { name: 'site' }).fill('Oslo');
+    await addTag('site');
+    await page.getByText('“site” already exists. Enter another name.').waitFor();
+    const field = page.getByRole('textbox', { name: 'Tag', exact: true });
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    expect(await field.evaluate('document.activeElement.value')).toBe('site');
+    expect(await page.getByRole('textbox', { name: 'site' }).inputValue()).toBe('Oslo');
+    await field.fill('sites');
+    expect(await page.getByText('already exists').count()).toBe(0);
+  });
+
   it('lists the applications that users share, with their owners', async () => {
     const path = getApplicationPath('guide', getProjectBucket('user'));
     const body = quickApp({ model: 'filed' }, { displayName: 'Guide', userRoles: ['staff'] });

@@ -326,6 +326,24 @@ it('asks before it overwrites changes from elsewhere', async () => {
   expect((await readApplication('shared')).description).toBe('From here');
 });
 
+it('removes an optional value of a slider', async () => {
+  const { page } = await openBuilder();
+  await startApplication(page, 'Searcher');
+  const settings = page.locator('.builder-disclosure', { hasText: 'Minimum score' });
+  await settings.locator('> summary').click();
+  const slider = settings.getByRole('slider', { name: 'Minimum score' });
+  expect(await slider.getAttribute('aria-valuetext')).toBe('Not set');
+  await slider.fill('0.5');
+  await save(page);
+  expect(await readApplication('searcher')).toMatchObject({ applicationProperties: { retrieval: { minScore: 0.5 } } });
+  await settings.getByRole('button', { name: 'Use default' }).click();
+  expect(await slider.evaluate('document.activeElement.type')).toBe('range');
+  await settings.locator('output').getByText('Not set').waitFor();
+  await save(page);
+  expect((await readApplication('searcher')).applicationProperties.retrieval).toEqual({});
+  expect(await page.getByRole('button', { name: 'Use default' }).count()).toBe(0);
+});
+
 it('stores the kind that a condition shows', async () => {
   const { page } = await openBuilder();
   await startApplication(page, 'Kinds');

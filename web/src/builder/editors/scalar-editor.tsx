@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import { toLocalInput } from '../../forms/form-value.ts';
 import { useFormsStrings } from '../../forms/forms-strings.ts';
+import { TextButton } from '../../parts/icon.tsx';
 import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
 import { type EditorProps, toElementId } from './form.ts';
 import { FieldFrame } from './frame.tsx';
@@ -98,6 +99,10 @@ export function NumberEditor({ shape, value, path, form, isRequired, label, hint
   const { min, max, isInteger } = shape;
   const number = typeof value === 'number' ? value : undefined;
   const isTemperature = path.at(-1) === 'temperature';
+  const reset = (sliderId: string): void => {
+    form.change(path, undefined);
+    document.getElementById(sliderId)?.focus();
+  };
   if (min !== undefined && max !== undefined && !isInteger) {
     return (
       <FieldFrame {...{ form, path, label, hint, isRequired }}>
@@ -106,10 +111,14 @@ export function NumberEditor({ shape, value, path, form, isRequired, label, hint
             {isTemperature && <span className="soft small">{builderStrings.temperatureLow}</span>}
             <input
               {...{ ...control, type: 'range', min, max, step: (max - min) / 20, value: number ?? min }}
+              {...(number === undefined && { 'aria-valuetext': builderStrings.notSet })}
               onChange={({ target }) => form.change(path, Number(target.value))}
             />
             {isTemperature && <span className="soft small">{builderStrings.temperatureHigh}</span>}
-            <output htmlFor={control.id}>{number ?? '–'}</output>
+            <output htmlFor={control.id}>{number ?? builderStrings.notSet}</output>
+            {number !== undefined && !isRequired && (
+              <TextButton onClick={() => reset(control.id)}>{builderStrings.useDefault}</TextButton>
+            )}
           </div>
         )}
       </FieldFrame>

@@ -74,14 +74,20 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
 function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps & { readonly item: JsonObject }) {
   const strings = useBuilderStrings();
   const [name, setName] = useState('');
+  const [rejectedName, setRejectedName] = useState('');
   const nameFieldId = useId();
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   const id = toElementId(form, path);
   const newName = name.trim();
   const nameSchema = toObject(schema.propertyNames);
   const nameLabel = String(nameSchema.title ?? strings.nameIn(label));
+  const isUsed = entries.some(([key]) => key === newName);
+  const isDuplicate = isUsed && newName === rejectedName;
   const add = (): void => {
-    if (newName === '' || entries.some(([key]) => key === newName)) return;
+    if (newName === '' || isUsed) {
+      setRejectedName(newName);
+      return document.getElementById(nameFieldId)?.focus();
+    }
     flushSync(() => {
       form.change([...path, newName], getInitialValue(item));
       setName('');
@@ -116,6 +122,7 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
         </label>
         <input
           {...{ id: nameFieldId, value: name, onKeyDown, list: `${id}-names`, placeholder: nameLabel }}
+          {...(isDuplicate && { 'aria-invalid': true, 'aria-describedby': `${nameFieldId}-error` })}
           onChange={({ target }) => setName(target.value)}
         />
         <Suggestions id={`${id}-names`} schema={nameSchema} />
@@ -124,6 +131,11 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
           {String(schema[formKeywords.addLabel] ?? strings.addTo(label))}
         </button>
       </div>
+      {isDuplicate && (
+        <p className="error-text" role="alert" id={`${nameFieldId}-error`}>
+          {strings.keyTaken(newName)}
+        </p>
+      )}
     </FieldGroup>
   );
 }

@@ -171,6 +171,8 @@ export const builderGerman: BuilderStrings = {
   },
   removeItem: (name) => `${name} entfernen`,
   noSelection: 'Keine',
+  keyTaken: (name) => `„${name}“ gibt es schon. Gib einen anderen Namen ein.`,
+  useDefault: 'Vorgabe verwenden',
   notSet: 'Nicht festgelegt',
   kind: 'Art',
   secretStored: 'Gespeichert und verborgen. Tippe, um es zu ersetzen.',

@@ -168,6 +168,8 @@ export const builderEnglish = {
   },
   removeItem: (name: string) => `Remove ${name}`,
   noSelection: 'None',
+  keyTaken: (name: string) => `“${name}” already exists. Enter another name.`,
+  useDefault: 'Use default',
   notSet: 'Not set',
   kind: 'Kind',
   secretStored: 'Saved and hidden. Type to replace it.',

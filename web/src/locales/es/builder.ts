@@ -173,6 +173,8 @@ export const builderSpanish: BuilderStrings = {
   },
   removeItem: (name) => `Quitar ${name}`,
   noSelection: 'Ninguno',
+  keyTaken: (name) => `«${name}» ya existe. Introduce otro nombre.`,
+  useDefault: 'Usar el valor predeterminado',
   notSet: 'Sin definir',
   kind: 'Tipo',
   secretStored: 'Guardado y oculto. Escribe para reemplazarlo.',

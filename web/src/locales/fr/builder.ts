@@ -174,6 +174,8 @@ export const builderFrench: BuilderStrings = {
   },
   removeItem: (name) => `Retirer ${name}`,
   noSelection: 'Aucun',
+  keyTaken: (name) => `« ${name} » existe déjà. Saisissez un autre nom.`,
+  useDefault: 'Utiliser la valeur par défaut',
   notSet: 'Non défini',
   kind: 'Type',
   secretStored: 'Enregistré et masqué. Tapez pour le remplacer.',
