@@ -12,7 +12,6 @@ import { getTitle } from './editors/properties.tsx';
 import { type Property, toShape } from './editors/shape.ts';
 import { WebApisEditor } from './editors/web-apis-editor.tsx';
 import { getValueAt } from './entry-parts.ts';
-import { SharingSection, type SharingSectionProps } from './sharing/sharing-section.tsx';
 
 /** Selects the deployment that answers, among those available to the user. */
 function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
@@ -57,7 +56,7 @@ function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps
   );
 }
 
-interface AppFormProps extends SharingSectionProps {
+interface AppFormProps {
   readonly schema: JsonObject;
   readonly entry: JsonObject;
   readonly form: BuilderForm;
@@ -76,7 +75,7 @@ const customEditors = new Map([
 ]);
 
 /** The complete form of a quick app, as defined by its schema. */
-export function AppForm({ schema, entry, form, stored, evaluationState, applyAccess }: AppFormProps) {
+export function AppForm({ schema, entry, form }: AppFormProps) {
   const strings = useBuilderStrings();
   const shape = toShape(schema);
   const properties = shape.kind === 'group' ? shape.properties : [];
@@ -114,7 +113,6 @@ export function AppForm({ schema, entry, form, stored, evaluationState, applyAcc
             <ToolSection key={property.name} {...{ property, entry, form }} />
           ))}
       </section>
-      <SharingSection {...{ stored, evaluationState, applyAccess }} />
     </>
   );
 }

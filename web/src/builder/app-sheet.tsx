@@ -16,6 +16,7 @@ import { ValueEditor } from './editors/value-editor.tsx';
 import { getItemName, getValueAt, parseJsonObject } from './entry-parts.ts';
 import { EvaluationSection } from './evaluation/evaluation-section.tsx';
 import type { EvaluationState } from './evaluation/use-evaluations.ts';
+import { SharingSection } from './sharing/sharing-section.tsx';
 import type { AppDraft, InitialDraft } from './use-app-draft.ts';
 import { VersionsSection } from './versions/versions-section.tsx';
 
@@ -86,15 +87,13 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
       />
       {entry !== undefined && activeView === 'json' && <RawEditor {...{ entry, onInvalid }} change={draft.replace} />}
       {entry !== undefined && activeView === 'form' && schema.value !== undefined && (
-        <AppForm
-          key={draft.revision}
-          {...{ entry, form, schema: schema.value, stored, evaluationState, applyAccess: draft.applyAccess }}
-        />
+        <AppForm key={draft.revision} {...{ entry, form, schema: schema.value }} />
       )}
       {stored !== undefined && <EvaluationSection {...{ stored, evaluationState, isDirty: draft.isDirty }} />}
       {stored !== undefined && (
         <VersionsSection {...{ stored, schema: entrySchema, evaluationState, onRestored: draft.accept }} />
       )}
+      {entry !== undefined && <SharingSection {...{ stored, evaluationState, applyAccess: draft.applyAccess }} />}
     </div>
   );
 }
