@@ -92,6 +92,19 @@ it('shares an application with a person and a role, and keeps unsaved changes ap
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
+it('offers to load the access again after a failure, at the end of the editor', async () => {
+  const { page } = await openEditor('guide', fixture);
+  expect(await page.locator('.builder > section').last().getByRole('button', { name: 'Share…' }).count()).toBe(1);
+  const access = /\/v1\/access\//;
+  await page.route(access, (route) => route.abort());
+  const dialog = await openDialog(page);
+  await dialog.getByRole('alert').getByText('The service cannot be reached').waitFor();
+  await page.unroute(access);
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByRole('searchbox').waitFor();
+  expect(await dialog.getByRole('alert').count()).toBe(0);
+});
+
 it('shares only with the entry that is clicked twice', async () => {
   const { page } = await openEditor('guide', fixture);
   const dialog = await openDialog(page);

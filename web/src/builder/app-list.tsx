@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useId, useState } from 'react';
+import { useCallback, useId, useState } from 'react';
 import { isJsonObject, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { DeploymentIcon } from '../chat/deployments/deployment-icon.tsx';
@@ -12,6 +12,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import {
@@ -69,13 +70,9 @@ export function AppList({ openMenu, onStart }: AppListProps) {
   const strings = useStrings();
   const builderStrings = useBuilderStrings();
   const { service, announce, refresh, user } = usePage();
-  const [applications, setApplications] = useState<readonly OwnApplication[]>();
+  const load = useCallback(() => listApplications(service), [service]);
+  const { value: applications, error: loadError, isLoading, reload } = useLoaded(load);
   const [error, setError] = useState<ErrorDetails>();
-  const load = useCallback(
-    () => listApplications(service).then(setApplications, (error: unknown) => setError(toErrorDetails(error))),
-    [service],
-  );
-  useEffect(() => void load(), [load]);
   const { askConfirmation, dialog } = useConfirmation();
   const onError = (error: unknown): void => setError(toErrorDetails(error));
   const remove = (application: OwnApplication): void => {
@@ -88,7 +85,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
         void refresh().catch(() => undefined);
       }, onError);
       // An application that was changed elsewhere can be deleted only with its new ETag.
-      void load();
+      reload();
     });
   };
   const copy = (source: unknown, toName: (name: string) => string, access = toAccess(toObject(source))): void => {
@@ -110,15 +107,18 @@ export function AppList({ openMenu, onStart }: AppListProps) {
     saveAppDraft(user, '', '');
     onStart(initialDraft);
   };
-  const canBuild = error?.code !== 'route_not_found';
+  const canBuild = loadError?.code !== 'route_not_found';
   return (
     <NamedPage name={builderStrings.title} openMenu={openMenu}>
       {dialog}
-      <div className="sheet" aria-busy={applications === undefined && error === undefined}>
+      <div className="sheet" aria-busy={isLoading}>
         <h1>{builderStrings.title}</h1>
         <p className="soft">{builderStrings.intro}</p>
         {canBuild ? (
-          <ErrorMessage error={error} />
+          <>
+            <ErrorMessage error={error} />
+            <ErrorMessage error={loadError} retry={reload} />
+          </>
         ) : (
           <p className="soft" role="alert">
             {builderStrings.noStore}
@@ -144,7 +144,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
               key={application.id}
               application={application}
               duplicate={() => copy(application.entry, builderStrings.copyName, application.access)}
-              onShared={() => void load()}
+              onShared={reload}
               remove={() => remove(application)}
             />
           ))}

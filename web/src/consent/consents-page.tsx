@@ -1,9 +1,9 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
+import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/consents.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { useConsentStrings } from './consent-strings.ts';
 import './consent.css';
@@ -14,27 +14,20 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
   const { service, announce } = usePage();
   const consentStrings = useConsentStrings();
   const getName = useGetName();
-  const [consents, setConsents] = useState<readonly AcceptedConsent[]>();
-  const [error, setError] = useState<ErrorDetails>();
-  const load = useCallback(
-    () => listConsents(service).then(setConsents, (error: unknown) => setError(toErrorDetails(error))),
-    [service],
-  );
-  useEffect(() => void load(), [load]);
-  const withdraw = (id: string): void => {
-    withdrawConsent(service, id).then(
-      () => {
-        announce(consentStrings.withdrawn(strings.quoted(getName(id))));
-        void load();
-      },
-      (error: unknown) => setError(toErrorDetails(error)),
-    );
-  };
+  const { value: consents, error: loadError, isLoading, reload } = useLoaded(useCallback(() => listConsents(service), [service]));
+  const { error, run } = useAction();
+  const withdraw = (id: string): void =>
+    void run(async () => {
+      await withdrawConsent(service, id);
+      announce(consentStrings.withdrawn(strings.quoted(getName(id))));
+      reload();
+    });
   return (
     <NamedPage name={strings.consentPage} title={consentStrings.acceptedTitle} openMenu={openMenu}>
-      <div className="sheet" aria-busy={consents === undefined && error === undefined}>
+      <div className="sheet" aria-busy={isLoading}>
         <h1>{consentStrings.acceptedTitle}</h1>
         <ErrorMessage error={error} />
+        <ErrorMessage error={loadError} retry={reload} />
         {consents?.length === 0 && <p className="soft">{consentStrings.noPermissions}</p>}
         <ul className="consents">
           {consents?.map((consent) => (

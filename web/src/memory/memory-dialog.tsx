@@ -20,7 +20,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
   const { service } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
   const load = useCallback(() => readMemory(service), [service]);
-  const { value: stored, error: readError, isLoading } = useLoaded(load);
+  const { value: stored, error: readError, isLoading, reload } = useLoaded(load);
   const [draft, setDraft] = useState<Memory>();
   const [saved, setSaved] = useState<Memory>();
   const { error, run } = useAction();
@@ -56,7 +56,8 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
           />
           {strings.use}
         </label>
-        <ErrorMessage error={error ?? readError} />
+        <ErrorMessage error={error} />
+        <ErrorMessage error={readError} retry={reload} />
         <p role="status">{saved !== undefined && draft === undefined && strings.saved}</p>
         <div className="row end">
           <TextButton onClick={closeDialog}>{draft === undefined ? common.close : common.cancel}</TextButton>

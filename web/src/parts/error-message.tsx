@@ -3,9 +3,16 @@ import { describeError } from '../strings/describe-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { suggestAction } from '../strings/suggest-action.ts';
 import { CopyButton } from './copy-button.tsx';
+import { TextButton } from './icon.tsx';
+
+interface ErrorMessageProps {
+  readonly error: ErrorDetails | undefined;
+  /** Tries the failed action again. */
+  readonly retry?: () => void;
+}
 
 /** An error and a suggested action. Renders nothing without an error. */
-export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefined }) {
+export function ErrorMessage({ error, retry }: ErrorMessageProps) {
   const { strings, locale } = useLanguage();
   if (error === undefined) return null;
   const description = describeError(error, strings);
@@ -15,6 +22,7 @@ export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefin
       <p>
         {description} {hasResponse && suggestAction(error, { strings, locale })}
       </p>
+      {retry !== undefined && <TextButton onClick={retry}>{strings.retry}</TextButton>}
       {hasResponse && description !== error.message && <ErrorSupport error={error} />}
     </div>
   );

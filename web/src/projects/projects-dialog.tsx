@@ -210,13 +210,13 @@ export function ProjectDialog({ name, close, onRename }: ProjectDialogProps) {
   const { service } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
   const load = useCallback(() => readProject(service, name), [service, name]);
-  const { value: project, error, isLoading } = useLoaded(load);
+  const { value: project, error, isLoading, reload } = useLoaded(load);
   const titleId = useId();
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': titleId, 'aria-busy': isLoading }}>
       <h2 id={titleId}>{strings.title(name)}</h2>
       <p className="soft small">{strings.hint(useVisibility())}</p>
-      <ErrorMessage error={error} />
+      <ErrorMessage error={error} retry={reload} />
       {project !== undefined && <ProjectForm {...{ name, project, closeDialog, onRename }} />}
     </dialog>
   );

@@ -40,7 +40,7 @@ export function ShareDialog({ conversationId, close }: ShareDialogProps) {
     <dialog {...{ ref: dialog, className: 'question-dialog share-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
       <h2 id={titleId}>{conversationId === undefined ? strings.yourLinks : strings.title}</h2>
       {conversationId !== undefined && <NewLink {...{ shares, conversationId, onCreated: update }} link={createdLink.link} />}
-      <ErrorMessage error={error} />
+      <ErrorMessage error={error} retry={reload} />
       {links !== undefined && (
         <ShareList
           {...{ shares, links, closeDialog }}
@@ -124,7 +124,8 @@ function NewLink({ shares, conversationId, link, onCreated }: NewLinkProps) {
         <CreatedLink link={link} />
       )}
       <p role="status">{hasChanged && strings.chatChanged}</p>
-      <ErrorMessage error={hasChanged ? filesError : (error ?? filesError)} />
+      <ErrorMessage error={hasChanged ? undefined : error} />
+      <ErrorMessage error={filesError} retry={reload} />
     </>
   );
 }

@@ -6,9 +6,8 @@ import { formatRoute } from '../../page/route.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon, TextButton } from '../../parts/icon.tsx';
-import { useLoaded } from '../../parts/use-loaded.ts';
+import { useAction, useLoaded } from '../../parts/use-loaded.ts';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
-import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { toDisplayName } from '../../share/chat-shares.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import {
@@ -49,21 +48,14 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
   const { service, announce } = usePage();
   const { dialog, closeDialog } = useModalDialog(close);
   const titleId = useId();
-  const [access, setAccess] = useState<NamedAccess>();
-  const [error, setError] = useState<ErrorDetails>();
-  const [isSaving, setIsSaving] = useState(false);
-  useEffect(() => {
-    const controller = new AbortController();
-    readAccess(service, id, controller.signal).then(setAccess, (error: unknown) => {
-      if (!controller.signal.aborted) setError(toErrorDetails(error));
-    });
-    return () => controller.abort();
-  }, [service, id]);
-  const change = async (grantee: Grantee, isGranted: boolean): Promise<void> => {
-    if (access === undefined || isSaving) return;
-    setIsSaving(true);
-    setError(undefined);
-    try {
+  const load = useCallback((signal: AbortSignal) => readAccess(service, id, signal), [service, id]);
+  const { value: loadedAccess, error: loadError, reload } = useLoaded(load);
+  const [changedAccess, setChangedAccess] = useState<NamedAccess>();
+  const access = changedAccess ?? loadedAccess;
+  const { error, isRunning, run } = useAction();
+  const change = (grantee: Grantee, isGranted: boolean): void => {
+    if (isRunning) return;
+    void run(async () => {
       // Reads the access again to keep concurrent changes from other devices.
       const before = await readAccess(service, id);
       const remaining = {
@@ -73,14 +65,10 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
       const key = grantee.isRole ? 'roles' : 'users';
       const next = isGranted ? { ...remaining, [key]: [...remaining[key], grantee.id] } : remaining;
       const after = await writeAccess(service, id, { ...next, etag: before.etag });
-      setAccess(after);
+      setChangedAccess(after);
       onChange(after, before.etag);
       announce(isGranted ? strings.accessGiven(grantee.name) : strings.accessRemoved(grantee.name));
-    } catch (error) {
-      setError(toErrorDetails(error));
-    } finally {
-      setIsSaving(false);
-    }
+    });
   };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog access-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
@@ -88,10 +76,11 @@ export function AccessDialog({ id, name, onChange, close }: AccessDialogProps) {
       <p className="soft small">{strings.shareIntro}</p>
       <p className="soft small">{strings.shareChanges}</p>
       <ErrorMessage error={error} />
+      <ErrorMessage error={loadError} retry={reload} />
       {access !== undefined && (
         <>
-          <Search access={access} add={(grantee) => void change(grantee, true)} />
-          <Grantees access={access} remove={(grantee) => void change(grantee, false)} />
+          <Search access={access} add={(grantee) => change(grantee, true)} />
+          <Grantees access={access} remove={(grantee) => change(grantee, false)} />
         </>
       )}
       <div className="row end">
@@ -135,7 +124,7 @@ function Search({ access, add }: { readonly access: NamedAccess; readonly add: (
     },
     [service, search],
   );
-  const { value: found, error } = useLoaded(load);
+  const { value: found, error, reload } = useLoaded(load);
   const hasAccess = ({ id, isRole }: Grantee): boolean =>
     isRole ? access.roles.includes(id) : access.people.some((person) => person.id === id);
   const matches = found === undefined ? [] : toGrantees(found.matches, strings);
@@ -150,7 +139,7 @@ function Search({ access, add }: { readonly access: NamedAccess; readonly add: (
       <p className="soft small" id={`${fieldId}-hint`}>
         {strings.personOrRoleHint}
       </p>
-      <ErrorMessage error={error} />
+      <ErrorMessage error={error} retry={reload} />
       <p className="small" role="status">
         {isEmpty && strings.noMatches(search)}
       </p>
