@@ -409,7 +409,7 @@ export const PageSettings = strict(
     }),
     titleModel: Type.Optional(
       text(
-        'ID of a chat model that suggests titles of conversations. The page calls it once after the first answer, with the start of the question and the answer, and with the rights and limits of the user. Default: the first question is the title.',
+        'ID of a chat model that suggests titles of conversations. The page calls it once after the first answer, with the start of the question and the answer, and with the rights and limits of the user. It also suggests questions after each answer, if the user turns them on. Default: the first question is the title.',
       ),
     ),
     name: Type.Optional(

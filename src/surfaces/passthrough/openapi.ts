@@ -60,7 +60,7 @@ const operationTexts: Readonly<Record<PassThroughApi, OperationText>> = {
 };
 
 const description =
-  'Parley forwards the request to an upstream of the model and returns its response unchanged. Parley replaces only `model` in the request and validates the listed fields. ' +
+  'Parley forwards the request to an upstream of the model and returns its response unchanged. Parley replaces `model`, adds the `defaults` of the model, removes fields that are null, and validates the listed fields. ' +
   'One of the model’s upstreams must list the API in `api`. ';
 const formDescription =
   'Parley forwards a form while it arrives. The field `model` may have any position. If more than 32 MiB arrive before it, the response is 413.';
