@@ -80,8 +80,9 @@ describe('the administration page', () => {
 
     await send('PUT', 'applications/caller', { endpoint: 'https://app.example/chat', dependencies: ['fast'] });
     await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Delete “fast”? Chats and programs that use it get errors immediately.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Other entries need “fast”: applications.caller').waitFor();
+    await page.getByText('Other entries refer to “fast”: applications.caller').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete anyway' }).click();
     await page.getByRole('heading', { name: 'Models' }).waitFor();
     expect(await send('GET', 'models/fast')).toMatchObject({ error: { code: 'entry_not_found' } });
@@ -138,6 +139,24 @@ describe('the administration page', () => {
     expect(await page.getByRole('textbox', { name: 'site' }).inputValue()).toBe('Oslo');
     await field.fill('sites');
     expect(await page.getByText('already exists').count()).toBe(0);
+  });
+
+  it('names the effect of a deletion by kind, and an ID that is taken or changed', async () => {
+    const created: Record<string, unknown> = await send('POST', 'keys', { name: 'Night job', project: 'office' });
+    const id = String(created.id);
+    const { page } = await open(`/keys/${id}`);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Delete “Night job”? People and programs that use it lose access immediately.').waitFor();
+    await page.keyboard.press('Escape');
+    await send('PUT', `keys/${id}`, { name: 'Night jobs', project: 'office' });
+    await page.getByRole('button', { name: 'Block', exact: true }).click();
+    await page.getByRole('alert').getByText('This was changed elsewhere in the meantime.').waitFor();
+    await send('DELETE', `keys/${id}`);
+    await goTo(page, '/roles?new');
+    await page.getByRole('textbox', { name: 'ID · required' }).fill('staff');
+    await page.getByLabel('Per month', { exact: true }).fill('5');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('There is already an entry with this ID.').waitFor();
   });
 
   it('lists the applications that users share, with their owners', async () => {
@@ -205,7 +224,7 @@ describe('the administration page', () => {
     expect(await page.getByRole('rowheader').last().innerText()).toMatch(/^From the file\s+filed$/);
     expect(await cell.getAttribute('placeholder')).toBe('1,000');
     await cell.fill('1.5');
-    await page.getByText('Enter an integer, or leave the limit empty.').waitFor();
+    await page.getByText('Enter a whole number, or leave the limit empty.').waitFor();
     await cell.fill('2,000');
     await cell.press('Enter');
     await page.getByText('Everything is saved.').waitFor();
@@ -263,7 +282,7 @@ describe('the administration page', () => {
     await page.getByText('You can see everything here, but not change it.').waitFor();
     expect(await page.getByLabel('Per month', { exact: true }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
-    expect(await page.getByRole('link', { name: 'Spending' }).getAttribute('href')).toBe('#/usage?scope=all');
+    expect(await page.getByRole('link', { name: 'Usage of everyone' }).getAttribute('href')).toBe('#/usage?scope=all');
     await goTo(page, '/limits');
     expect(await page.locator('.limits-table input').count()).toBe(0);
     await goTo(page, '/models');

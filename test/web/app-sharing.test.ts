@@ -67,7 +67,7 @@ it('shares an application with a person and a role, and keeps unsaved changes ap
   await description.fill('New.');
   const dialog = await openDialog(page);
   await dialog.getByText('They do not see how you set it up, and you do not see their chats.').waitFor();
-  await dialog.getByText('If you save a change of the application later, everyone gets the new version.').waitFor();
+  await dialog.getByText('When you save a change to the application, everyone with access gets the new version.').waitFor();
   await dialog.getByRole('button', { name: 'Give access to staff' }).waitFor();
   await dialog.getByRole('searchbox').fill('ada l');
   await dialog.getByRole('button', { name: 'Give access to Ada Lovelace' }).click();
@@ -84,7 +84,7 @@ it('shares an application with a person and a role, and keeps unsaved changes ap
   expect(await readGuide()).toMatchObject({ description: 'Old.', userRoles: ['reader'], users: ['u-1'] });
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByText('You, and 1 person, and everyone with the role reader.').waitFor();
-  await page.getByText('Only you see this. Closing the tab loses it.').waitFor();
+  await page.getByText('Not saved. Until you save, only you see the changes. Closing the tab loses them.').waitFor();
   expect(await description.inputValue()).toBe('New.');
   await page.getByRole('button', { name: 'Save for everyone' }).click();
   await page.getByText('Everything is saved').waitFor();
@@ -141,7 +141,10 @@ it('names its owner to a person who loses access during a chat', async () => {
   await store(fixture.service, 'guide', quickApp({}, { displayName: 'Guide' }));
   await page.locator('#message').fill('Hello');
   await page.locator('#message').press('Enter');
-  await page.locator('.answer-error').getByText('test no longer shares this application with you. Ask test.').waitFor();
+  await page
+    .locator('.answer-error')
+    .getByText('test no longer shares this application with you. Ask test to share it again, or choose another')
+    .waitFor();
   expect(await page.getByText('ask your administrator').count()).toBe(0);
 });
 

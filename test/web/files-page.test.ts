@@ -199,7 +199,7 @@ describe('the files page', () => {
       page.getByRole('button', { name: `Download ${hostile}` }).click(),
     ]);
     expect(await readFile(await download.path(), 'utf8')).toContain('The content of trips/');
-    await page.getByRole('button', { name: `Copy the internal path of ${hostile}` }).click();
+    await page.getByRole('button', { name: `Copy the path of ${hostile} for programs` }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     const reference = await page.evaluate('navigator.clipboard.readText()');
     expect(reference).toBe(`files/${bucket}/trips/${encodeURIComponent(hostile)}`);

@@ -78,7 +78,7 @@ it('draws HTML tags, alerts, sections, and footnotes, and draws diagrams and HTM
   const diagram = page.locator('iframe[title=Diagram]').first();
   await diagram.contentFrame().getByText('Start', { exact: true }).waitFor();
   await expect.poll(async () => (await diagram.boundingBox())?.height).toBeLessThan(200);
-  await reply.getByText('This diagram has an error').waitFor();
+  await reply.getByText('This diagram cannot be drawn because it has an error').waitFor();
   expect(await page.locator('iframe[title=Diagram]').count()).toBe(1);
   await reply.getByRole('button', { name: 'Preview' }).last().click();
   const frame = page.frameLocator('iframe[title=Preview]');
@@ -86,7 +86,7 @@ it('draws HTML tags, alerts, sections, and footnotes, and draws diagrams and HTM
   expect(await frame.locator('body').innerText()).toBe('Seen');
   expect(await page.locator('iframe[title=Preview]').getAttribute('sandbox')).toBe('allow-scripts');
   expect(await page.title()).not.toBe('taken');
-  await reply.getByText('Scripts do not run, and pictures from the network are not loaded.').waitFor();
+  await reply.getByText('Program code in this preview does not run, and pictures from the internet are not loaded.').waitFor();
   // The frame of a diagram follows the setting of the page.
   expect(await diagram.contentFrame().getByText('Start', { exact: true }).evaluate(readColor)).toBe('rgb(204, 204, 204)');
   // Playwright also reports requests that the policy of the sheet blocks.

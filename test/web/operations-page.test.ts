@@ -215,7 +215,7 @@ describe('the operations page', () => {
     expect(
       await rows.locator('.verdict').evaluateAll((all) => all.map((each) => (each as unknown as ClassElement).className)),
     ).toEqual(['verdict bad', 'verdict warning', 'verdict good']);
-    expect(await rows.first().innerText()).toMatch(/rejected our key \(401\)\s+Its key is not accepted\. /);
+    expect(await rows.first().innerText()).toMatch(/rejected its key \(401\)\s+Its key is not accepted\. /);
     expect(await rows.nth(1).innerText()).toMatch(/exceeded its rate limit/);
   });
 

@@ -173,14 +173,14 @@ describe('an answer', () => {
   it.each([
     [
       'en',
-      'You’ve reached your limit',
+      'The usage limit is reached',
       /^You can continue in \d+ (?:minutes?|hours?) \(.*\d:\d\d.[AP]M\)\. Until then/,
       'Try again. If',
     ],
     [
       'de',
-      'Limit für jetzt erreicht',
-      /^Du kannst in \d+ (?:Minuten?|Stunden?) \(.*\d:\d\d\) weitermachen\. Versuche bis dahin/,
+      'Das Limit ist für jetzt erreicht',
+      /^Du kannst in \d+ (?:Minuten?|Stunden?) \(.*\d:\d\d\) weitermachen\. Bis dahin geht vielleicht/,
       'Versuche es',
     ],
   ])(

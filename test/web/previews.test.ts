@@ -137,7 +137,7 @@ describe('a diagram', () => {
     expect(await button.getAttribute('aria-pressed')).toBe('false');
     await button.click();
     // Mermaid rejects so many edges.
-    await page.getByText('This diagram has an error').waitFor();
+    await page.getByText('This diagram cannot be drawn because it has an error').waitFor();
   });
 
   it('is not drawn again without a click if the page ended while it drew the diagram', async () => {

@@ -29,7 +29,7 @@ it('keeps changes of a shared application apart until the user saves them for ev
   const { page } = await openEditor('guide', { browser, service });
   const description = page.getByLabel('Description').first();
   await description.fill('New.');
-  await page.getByText('Only you see this.').waitFor();
+  await page.getByText('Until you save, only you see the changes.').waitFor();
   const buttonTops = (await page.locator('.builder-bar > .button').all()).map(async (button) => (await button.boundingBox())?.y);
   expect(buttonTops).toHaveLength(3);
   expect(new Set(await Promise.all(buttonTops)).size).toBe(1);
@@ -143,7 +143,7 @@ it('asks before a sign-out deletes unsaved changes', async () => {
   await page.getByLabel('Description').first().fill('Unsaved.');
   await page.getByRole('button', { name: 'Settings' }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByText(/Unsaved changes of applications are lost\.$/).waitFor();
+  await page.getByText(/You lose unsaved changes to your applications\.$/).waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).last().click();
   await page.locator('main.sign-in').waitFor();
   expect(await page.evaluate(countDrafts)).toBe(0);

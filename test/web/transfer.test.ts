@@ -54,10 +54,10 @@ describe('the transfer of chats', () => {
       page,
       JSON.stringify([...Array.from({ length: 60 }, (_, index) => conversation(index)), { title: 'broken' }]),
     );
-    await page.getByText('60 new; 1 that could not be read: not a chat, empty, or too large.').waitFor();
+    await page.getByText('60 new chats; 1 that could not be read: not a chat, empty, or too large.').waitFor();
     await expect.poll(countChats, { timeout: 30_000 }).toBe(60);
     await importFile(page, JSON.stringify([conversation(0)]));
-    await page.getByText('0 new; 1 that was already here.').waitFor();
+    await page.getByText('0 new chats; 1 that was already here.').waitFor();
 
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -73,7 +73,7 @@ describe('the transfer of chats', () => {
 
     await openTransfer(page);
     await importFile(page, exported);
-    await page.getByText('60 new.').waitFor();
+    await page.getByText('60 new chats.').waitFor();
     await expect.poll(countChats, { timeout: 30_000 }).toBe(60);
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('link', { name: 'Trip 59' }).click();

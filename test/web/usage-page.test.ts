@@ -120,7 +120,7 @@ describe('a user without an administrator role', () => {
     ]);
     const { page } = await open('user-key', {}, '#/usage');
     await page.getByRole('radio', { name: '90 days' }).check();
-    await page.getByText('To answer them, applications made 2 further requests.').waitFor();
+    await page.getByText('To answer them, applications sent 2 further requests to models and applications.').waitFor();
     expect(await page.locator('.usage-summary').textContent()).toMatch(/^3 requests,/);
     await page.getByRole('radio', { name: 'Requests' }).check({ force: true });
     await page.getByRole('img', { name: 'Requests by day' }).waitFor();
@@ -182,7 +182,7 @@ describe('an administrator', () => {
     expect(await page.getByRole('radio', { name: 'Yours' }).isChecked()).toBe(true);
     await page.evaluate("location.hash = '#/usage?scope=all'");
     await page.getByText('4 requests').waitFor();
-    expect(await page.getByText('applications made').count()).toBe(0);
+    expect(await page.getByText('applications sent').count()).toBe(0);
   });
 
   it('sees the usage of all users by day, deployment, and user, also as numbers', async () => {
@@ -288,7 +288,7 @@ describe('a single call', () => {
     const { page } = await open('admin-key');
     await page.getByRole('button', { name: 'Show the requests of Bounded' }).click();
     const rows = page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr');
-    const search = page.getByRole('searchbox', { name: 'Request ID or status' });
+    const search = page.getByRole('searchbox', { name: 'Request ID, or HTTP status such as 429' });
     await search.fill('404');
     await search.press('Enter');
     await page.getByText('No matching requests').waitFor();

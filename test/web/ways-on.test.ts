@@ -24,7 +24,7 @@ describe('a call of a client tool', () => {
     const { page, sendMessage, readAnswer } = await fixture.open('raw');
     const start = fixture.upstream.requests.length;
     await sendMessage('What do I need?');
-    await page.getByText('Run it yourself').waitFor();
+    await page.getByText('Run it in your own program').waitFor();
     await page.getByLabel('Result of get_weather').fill('Sunny');
     expect(await findViolations(page)).toEqual([]);
     await page.locator('.tool-result').getByRole('button', { name: 'Send' }).click();
@@ -32,7 +32,7 @@ describe('a call of a client tool', () => {
     const { body } = await fixture.upstream.request(start + 1);
     expect((body.messages as unknown[]).at(-1)).toMatchObject({ role: 'function', name: 'get_weather', content: 'Sunny' });
     await page.getByText('The model wants to use the tool get_weather.').waitFor();
-    expect(await page.getByText('Run it yourself').count()).toBe(0);
+    expect(await page.getByText('Run it in your own program').count()).toBe(0);
   });
 
   it('offers a field for each of several tool calls', async () => {

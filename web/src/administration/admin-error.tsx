@@ -6,7 +6,6 @@ import { useAdminStrings } from './admin-strings.ts';
 /** Returns an explanation for an error code of the administration API, or undefined for other codes. */
 function explainError({ code, usedBy = [], status }: ErrorDetails, strings: AdminStrings): string | undefined {
   if (code === 'in_use') return strings.inUse(usedBy.join(', '));
-  if (code === 'precondition_failed') return strings.idTaken;
   if (status === 503) return strings.storeUnavailable;
   return Object.hasOwn(strings.errors, code) ? strings.errors[code] : undefined;
 }

@@ -11,7 +11,7 @@ import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
-import { useAdminStrings } from './admin-strings.ts';
+import { getKindTexts, useAdminStrings } from './admin-strings.ts';
 import { type CreatedKey, deleteEntry, type Entry, type Kind, migrateEntry, readEntry, rotateKey, saveEntry } from './entries.ts';
 import { ModelTest } from './model-test.tsx';
 import { useEntries } from './use-entries.ts';
@@ -20,12 +20,13 @@ import '../parts/question-dialog.css';
 
 interface EntryActionsProps {
   readonly kind: Kind;
+  readonly name: string;
   readonly draft: EntryDraft;
   readonly stored: Entry;
 }
 
 /** Actions on a stored entry: test, copy from the configuration file, delete, and the actions of a key. */
-export function EntryActions({ kind, draft, stored }: EntryActionsProps) {
+export function EntryActions({ kind, name, draft, stored }: EntryActionsProps) {
   const { isAdmin } = usePage();
   const canTest = kind.kind === 'models' || kind.kind === 'applications';
   return (
@@ -35,7 +36,7 @@ export function EntryActions({ kind, draft, stored }: EntryActionsProps) {
         <div className="entry-actions">
           {canTest && <ModelTest entry={stored} />}
           {kind.kind === 'keys' && <KeyActions {...{ draft, stored }} />}
-          {stored.source !== 'file' && <DeleteButton {...{ kind, id: stored.id }} />}
+          {stored.source !== 'file' && <DeleteButton {...{ kind, name, id: stored.id }} />}
         </div>
       )}
     </>
@@ -59,7 +60,7 @@ function FileNote({ kind, stored }: Pick<EntryActionsProps, 'kind' | 'stored'>) 
 }
 
 /** A button that deletes an entry after a confirmation. If other entries refer to it, it lists them and asks again. */
-function DeleteButton({ kind, id }: { readonly kind: Kind; readonly id: string }) {
+function DeleteButton({ kind, name, id }: Pick<EntryActionsProps, 'kind' | 'name'> & { readonly id: string }) {
   const strings = useAdminStrings();
   const { service, go, announce, refresh } = usePage();
   const { askConfirmation, dialog } = useConfirmation();
@@ -68,19 +69,20 @@ function DeleteButton({ kind, id }: { readonly kind: Kind; readonly id: string }
     setError(undefined);
     try {
       await deleteEntry(service, kind.kind, id, isForced);
-      announce(strings.deleted(id));
+      announce(strings.deleted(name));
       go({ at: 'administration', section: kind.kind });
       await refresh().catch(() => undefined);
     } catch (error) {
       const details = toErrorDetails(error);
       const isInUse = details.code === 'in_use' && !isForced;
       if (!isInUse) return setError(details);
-      const question = strings.deleteInUse(id, (details.usedBy ?? []).join(', '));
+      const question = strings.deleteInUse(name, (details.usedBy ?? []).join(', '));
       if (await askConfirmation(question, strings.deleteAnyway)) await remove(true);
     }
   };
   const confirm = async (): Promise<void> => {
-    if (await askConfirmation(strings.deleteQuestion(id), strings.delete)) await remove(false);
+    const { deleteEffect = strings.deleteEffect } = getKindTexts(strings, kind.kind);
+    if (await askConfirmation(strings.deleteQuestion(name, deleteEffect), strings.delete)) await remove(false);
   };
   return (
     <>

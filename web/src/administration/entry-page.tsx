@@ -67,7 +67,7 @@ export function EntryPage({ kind, id }: EntryPageProps) {
       <h2 className="entry-title" ref={heading} tabIndex={-1}>
         {title}
       </h2>
-      {draft.stored !== undefined && <EntryActions key={draft.version} {...{ kind, draft, stored: draft.stored }} />}
+      {draft.stored !== undefined && <EntryActions key={draft.version} {...{ kind, draft, name: title, stored: draft.stored }} />}
       {!isAdmin && <p className="soft">{strings.readOnly}</p>}
       {draft.conflict !== undefined && <ConflictNote {...{ kind, draft, conflict: draft.conflict }} />}
       {value !== undefined && (

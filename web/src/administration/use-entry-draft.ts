@@ -107,7 +107,7 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
       if (details.status === 412 && stored !== undefined)
         await reportConflict(stored, value).catch((readError: unknown) => setError(toErrorDetails(readError)));
       else if (details.status === 400) setErrors(toEntryErrors(details, kind.section, stored?.id ?? newId));
-      else setError(details);
+      else setError(details.status === 412 ? { ...details, code: 'id_taken' } : details);
     } finally {
       setIsSaving(false);
     }

@@ -4,6 +4,7 @@ import { formsEnglish } from '../locales/en/forms.ts';
 import { english } from '../locales/en/page.ts';
 import { spanish } from '../locales/es/page.ts';
 import { french } from '../locales/fr/page.ts';
+import { suggestAction } from './suggest-action.ts';
 
 const translations = ['de', 'fr', 'es'] as const;
 /** Catalogs of the page and its parts, by path. */
@@ -124,5 +125,15 @@ describe('plural forms', () => {
       'La respuesta está completa, 1 palabra.',
       'La respuesta está completa, 2 palabras.',
     ]);
+  });
+});
+
+describe('suggestAction', () => {
+  const error = { status: 429, message: '', retryAfterSeconds: 7200 };
+  const suggest = (code: string) => suggestAction({ ...error, code }, { strings: english, locale: 'en', isAnswer: true });
+
+  it('suggests another model for a limit of tokens, but not for the cost of all models', () => {
+    expect(suggest('token_limit_exceeded')).toMatch(/^You can continue in 2 hours .* another model/);
+    expect(suggest('cost_limit_exceeded')).toMatch(/^Try again in 2 hours [^.]*\.$/);
   });
 });

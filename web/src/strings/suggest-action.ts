@@ -18,8 +18,8 @@ export function suggestAction(error: ErrorDetails, context: SuggestionContext): 
   if (code === 'consent_required') return strings.suggestConsent;
   if (code === 'unknown_addon') return strings.suggestTools;
   if (code === 'control_not_offered') return strings.suggestControl;
-  if (/^(token|request|cost)_limit_exceeded$/.test(code))
-    return time === undefined ? suggestRetry(context) : strings.suggestLimit(time);
+  // A cost limit counts all deployments together, so another deployment does not help.
+  if (time !== undefined && /^(token|request)_limit_exceeded$/.test(code)) return strings.suggestLimit(time);
   if (time !== undefined) return strings.suggestWait(time);
   if (code === 'route_not_found' || code === 'method_not_allowed') return strings.suggestOff;
   if (code === 'context_length_exceeded') return strings.suggestTooLong;

@@ -16,7 +16,7 @@ export const adminGerman: AdminStrings = {
   firstKey: 'Schlüssel anlegen',
   firstKeyHint: 'Damit meldet sich eine Person an, oder ein Programm ruft deine Modelle auf.',
   firstLimits: 'Limits festlegen',
-  firstLimitsHint: 'Lege fest, wie viel jede Rolle nutzen kann. Ohne Limits nutzen alle so viel, wie sie wollen.',
+  firstLimitsHint: 'Lege fest, wie viel jeder Benutzer einer Rolle nutzen kann. Ohne Limits nutzen alle so viel, wie sie wollen.',
   done: (count) => `Erledigt: bisher ${count}.`,
 
   kinds: {
@@ -47,6 +47,7 @@ export const adminGerman: AdminStrings = {
       add: 'Prompt hinzufügen',
       empty: 'Es gibt noch keine Prompts. Füge Texte hinzu, die viele brauchen, etwa die Gliederung eines Berichts.',
       idHint: 'Der Name, der bei der Auswahl erscheint. Er lässt sich später nicht ändern.',
+      deleteEffect: 'Er lässt sich dann nicht mehr in Nachrichten einfügen.',
     },
     roles: {
       title: 'Rollen',
@@ -54,7 +55,10 @@ export const adminGerman: AdminStrings = {
       add: 'Rolle hinzufügen',
       empty:
         'Noch keine Rolle hat Einstellungen. Die Rollen „default“, „admin“ und „auditor“ gelten auch ohne Einstellungen. Lege „default“ an, um alle zu begrenzen, oder eine Rolle für eine Gruppe.',
-      idHint: 'Der Name in Schlüsseln und in den Tokens deines Identitätsanbieters. „default“ gilt für alle ohne andere Rolle.',
+      idHint:
+        'Der Name der Rolle in Schlüsseln und bei deinem Identitätsanbieter. Die Einstellungen von „default“ gelten für alle ohne Rolle und für Rollen ohne Einstellungen.',
+      deleteEffect:
+        'Ihre Limits und ihre Erlaubnis, Schlüssel anzulegen, gelten dann nicht mehr. Stattdessen gelten die Einstellungen der Rolle „default“, falls es welche gibt.',
     },
     keys: {
       title: 'Schlüssel',
@@ -63,6 +67,7 @@ export const adminGerman: AdminStrings = {
       add: 'Schlüssel anlegen',
       empty: 'Es gibt noch keine Schlüssel. Lege für jede Person oder jedes Programm einen an.',
       idHint: '',
+      deleteEffect: 'Personen und Programme, die ihn verwenden, verlieren sofort den Zugang.',
     },
     projects: {
       title: 'Teams',
@@ -72,6 +77,7 @@ export const adminGerman: AdminStrings = {
       empty:
         'Noch kein Team hat Einstellungen. Ein Schlüssel kann auch zu einem Team ohne Einstellungen gehören. Füge ein Team hinzu, um seinen Verbrauch zu begrenzen.',
       idHint: 'Der Name des Teams in seinen Schlüsseln.',
+      deleteEffect: 'Seine Limits und Verantwortlichen gelten dann nicht mehr. Seine Schlüssel funktionieren weiter.',
     },
     users: {
       title: 'Benutzer-Limits',
@@ -79,6 +85,7 @@ export const adminGerman: AdminStrings = {
       add: 'Limits für einen Benutzer hinzufügen',
       empty: 'Noch hat kein Benutzer eigene Limits. Füge Limits für eine Person hinzu.',
       idHint: 'Die ID des Benutzers, wie sie unter „Verbrauch“ steht.',
+      deleteEffect: 'Diese Limits gelten dann nicht mehr für den Benutzer. Die Limits der Rollen gelten weiter.',
     },
     'identity-providers': {
       title: 'Anmeldung',
@@ -87,6 +94,7 @@ export const adminGerman: AdminStrings = {
       empty:
         'Noch kann sich niemand mit einem Konto anmelden. Füge deinen Identitätsanbieter hinzu, etwa Keycloak oder Entra ID.',
       idHint: 'Ein kurzer Name für diesen Anbieter. Er ist Teil der Benutzer-IDs und lässt sich später nicht ändern.',
+      deleteEffect: 'Seine Benutzer können sich nicht mehr anmelden, und wer angemeldet ist, verliert sofort den Zugang.',
     },
   },
   addEntry: 'Hinzufügen',
@@ -103,7 +111,7 @@ export const adminGerman: AdminStrings = {
   source: 'Herkunft',
   fromFile: 'aus einer Datei',
   health: 'Zustand',
-  healthStates: { good: 'Läuft', warning: 'Hatte Fehler', bad: 'Schlüssel abgelehnt' },
+  healthStates: { good: 'Läuft', warning: 'Hatte Fehler', bad: 'Schlüssel oder Konto abgelehnt' },
 
   test: 'Testen',
   testNamed: (id) => `${id} testen`,
@@ -145,9 +153,10 @@ export const adminGerman: AdminStrings = {
   move: 'In die Datenbank kopieren',
   moved: 'Er ist kopiert. Entferne ihn jetzt aus der Datei. Danach kannst du ihn hier ändern.',
   delete: 'Löschen',
-  deleteQuestion: (id) => `„${id}“ löschen? Programme, die es verwenden, bekommen sofort Fehler.`,
+  deleteQuestion: (name, effect) => `„${name}“ löschen? ${effect}`,
+  deleteEffect: 'Gespräche und Programme, die es verwenden, bekommen sofort Fehler.',
   deleteInUse: (id, users) =>
-    `Andere Einträge brauchen „${id}“: ${users}. Wenn du es trotzdem löschst, funktionieren sie erst wieder, wenn du sie korrigierst.`,
+    `Andere Einträge verweisen auf „${id}“: ${users}. Wenn du trotzdem löschst, funktionieren sie vielleicht nicht mehr oder haben andere Limits, bis du sie korrigierst.`,
   deleteAnyway: 'Trotzdem löschen',
   deleted: (id) => `${id} ist gelöscht.`,
 
@@ -200,7 +209,7 @@ export const adminGerman: AdminStrings = {
   limitsIntro:
     'Wie viel jeder Benutzer einer Rolle von jedem Modell nutzen kann. Wähle, was begrenzt wird, und schreib eine Zahl in eine Zelle.',
   limitsNote:
-    'Eine graue Zahl gilt durch „Alle übrigen“ oder durch die Rolle „default“. Eine eigene Zahl eines Modells ersetzt sie. 0 heißt: kein Zugang.',
+    'Eine graue Zahl gilt durch die Zeile „Alle übrigen“ oder durch die Rolle „default“. Eine eigene Zahl eines Modells ersetzt sie. 0 heißt: kein Zugang.',
   limitKind: 'Limit',
   limitFor: (role, deployment) => `${role}: ${deployment}`,
   noLimit: 'kein Limit',
@@ -213,7 +222,7 @@ export const adminGerman: AdminStrings = {
 
   alerts: 'Warnungen',
   alertsIntro:
-    'Parley schickt eine Nachricht an eine Adresse, wenn der Verbrauch einen festgelegten Prozentsatz eines Limits erreicht.',
+    'Parley schickt eine Nachricht an eine Webadresse, wenn der Verbrauch einen festgelegten Prozentsatz eines Limits erreicht.',
   noAlerts: 'Es gibt noch keine Warnungen.',
   limit: 'Limit',
   threshold: 'Gesendet bei',
@@ -236,21 +245,22 @@ export const adminGerman: AdminStrings = {
   alertFields: {
     of: 'wessen Limit. Zum Beispiel project:search (ein Team), key:ci, role:staff, user:ada oder * für jeden Benutzer.',
     window: 'welches Limit. Zum Beispiel cost.month, tokens.day oder requests.hour:gpt für ein Modell.',
-    at: 'die Teile des Limits. 0.8 sind 80 %.',
-    url: 'die Adresse, die die Nachricht bekommt. Sie kann in deinem eigenen Netz sein.',
+    at: 'wann die Nachricht gesendet wird. 0.8 heißt: 80 % des Limits sind verbraucht. 1 heißt: Es ist ganz verbraucht.',
+    url: 'die Webadresse, die die Nachricht bekommt. Sie kann in deinem eigenen Netz sein.',
     secret: 'signiert die Nachricht, damit der Empfänger prüfen kann, dass sie von Parley ist.',
   },
 
   sharedApplications: 'Geteilte Anwendungen',
   sharedIntro:
-    'Anwendungen, die Benutzer gespeichert haben und teilen. Über den Zugriff entscheiden ihre Besitzer. Jede Änderung steht im Protokoll.',
+    'Anwendungen, die Benutzer erstellt haben und mit anderen teilen. Ihre Besitzer entscheiden, wer sie nutzen kann. Jede Änderung steht im Protokoll unter „Betrieb“.',
   nothingShared: 'Es ist keine Anwendung geteilt.',
   application: 'Anwendung',
   applicationOwner: 'Besitzer',
   usedBy: 'Genutzt von',
   lastChange: 'Letzte Änderung',
   changes: 'Änderungen',
-  changesIntro: 'Wer was auf dieser Seite oder mit der Kommandozeile geändert hat. Du kannst jede Änderung rückgängig machen.',
+  changesIntro:
+    'Wer was auf dieser Seite oder mit der Kommandozeile geändert hat. Die meisten Änderungen kannst du rückgängig machen.',
   noChanges: 'Noch wurde nichts geändert. Änderungen erscheinen hier, sobald jemand etwas speichert.',
   older: 'Ältere Änderungen anzeigen',
   details: 'Einstellungen anzeigen',
@@ -267,20 +277,20 @@ export const adminGerman: AdminStrings = {
   undoNamed: (time) => `Die Änderung vom ${time} rückgängig machen`,
   undoQuestion: 'Diese Änderung rückgängig machen? Die vorherigen Einstellungen gelten innerhalb einer Sekunde wieder.',
   undone: 'Die Änderung ist rückgängig gemacht.',
-  spending: 'Ausgaben',
+  spending: 'Verbrauch aller',
 
   inUse: (users) =>
     `Nicht möglich, weil andere Einträge von den jetzigen Einstellungen abhängen: ${users}. Ändere zuerst diese Einträge.`,
-  idTaken: 'Es gibt schon einen Eintrag mit dieser ID. Wähle eine andere.',
   storeUnavailable:
-    'Die Datenbank ist gerade nicht erreichbar, deshalb wurde nichts gespeichert. Deine Eingaben bleiben. Versuch es etwas später noch einmal.',
+    'Die Datenbank ist gerade nicht erreichbar. Bis sie wieder da ist, lassen sich Änderungen nicht speichern. Deine Eingaben bleiben. Versuch es etwas später noch einmal.',
   errors: {
+    id_taken: 'Es gibt schon einen Eintrag mit dieser ID. Wähle eine andere.',
     configured_in_file: 'Dieser Eintrag steht in einer Konfigurationsdatei und lässt sich nur dort ändern.',
     last_administrator:
       'Nicht möglich, weil dann niemand mehr den Dienst verwalten könnte. Gib zuerst einem anderen Schlüssel oder einer Anmeldung die Rolle admin.',
     change_overwritten: 'Nicht möglich, weil eine spätere Änderung denselben Eintrag betraf. Mach zuerst die spätere rückgängig.',
     key_revoked:
-      'Nicht möglich, weil ein Schlüssel dadurch nicht wieder gültig wird. Ist er gesperrt, wähle „Entsperren“. Ist er abgelaufen, ändere „Gültig bis“. Wurde er gelöscht oder ersetzt, lege einen neuen an.',
+      'Nicht möglich, weil ein Schlüssel durch Rückgängigmachen nicht wieder gültig wird. Ist er gesperrt, wähle „Entsperren“. Ist er abgelaufen, ändere „Gültig bis“. Wurde er gelöscht oder ersetzt, lege einen neuen an.',
     entry_not_found: 'Diesen Eintrag gibt es nicht mehr. Vielleicht hat ihn jemand gelöscht.',
     key_not_found: 'Diesen Schlüssel gibt es nicht mehr. Vielleicht hat ihn jemand gelöscht.',
     change_not_found: 'Diese Änderung ist nicht mehr gespeichert.',

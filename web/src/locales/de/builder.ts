@@ -56,7 +56,7 @@ export const builderGerman: BuilderStrings = {
   tryShared: 'Geteilte Version öffnen',
   saveAndTry: 'Speichern und in einem Gespräch öffnen',
   saveForAll: 'Für alle speichern',
-  unsavedShared: 'Nur du siehst das. Mit dem Tab geht es verloren.',
+  unsavedShared: 'Nicht gespeichert. Bis du speicherst, siehst nur du die Änderungen. Mit dem Tab gehen sie verloren.',
   discardChanges: 'Änderungen verwerfen',
   yourRoles: 'Deine Rollen:',
   replaceDraftQuestion: 'In diesem Tab gibt es eine neue Anwendung, die nicht gespeichert ist. Möchtest du sie ersetzen?',
@@ -123,10 +123,10 @@ export const builderGerman: BuilderStrings = {
   shareIntro:
     'Personen mit Zugriff können diese Anwendung in ihren eigenen Gesprächen nutzen. Sie sehen nicht, wie du sie eingerichtet hast, und du siehst ihre Gespräche nicht.',
   shareChanges:
-    'Der Zugriff gilt sofort. Wenn du später eine Änderung der Anwendung speicherst, erhalten alle die neue Version. Ungespeicherte Änderungen siehst nur du.',
+    'Änderungen am Zugriff gelten sofort. Wenn du eine Änderung an der Anwendung speicherst, erhalten alle mit Zugriff die neue Version. Bis dahin siehst nur du die Änderung.',
   personOrRole: 'Name oder E-Mail-Adresse',
   personOrRoleHint:
-    'Wer ein Team oder eine Rolle mit dir teilt, ist unter dem Namen zu finden, alle anderen unter der vollständigen E-Mail-Adresse oder ID.',
+    'Wer ein Team oder eine Rolle mit dir teilt, lässt sich mit dem Anfang des Namens finden. Für alle anderen gib die vollständige E-Mail-Adresse oder ID ein.',
   noMatches: (text: string) =>
     `Nichts gefunden für „${text}“. Gib die vollständige E-Mail-Adresse der Person ein, oder den vollständigen Namen des Schlüssels, des Teams oder der Rolle. Wer diesen Dienst noch nie genutzt hat, muss sich zuerst einmal anmelden.`,
   matchesFound: 'Gefunden',
@@ -342,7 +342,7 @@ export const builderGerman: BuilderStrings = {
 
   evaluation: 'Auswertung',
   evaluationHint:
-    'Testfälle prüfen Antworten. Ein Lauf sendet sie mit deinen Rechten an die aktuelle Version und speichert die Ergebnisse. Das zählt zu deinem Verbrauch.',
+    'Ein Testfall ist eine Nachricht mit Prüfungen, die die Antwort bestehen muss. Ein Lauf sendet alle Testfälle an die gespeicherte Version der Anwendung und speichert die Ergebnisse. Er nutzt deine Rechte und zählt zu deinem Verbrauch.',
   cases: 'Testfälle',
   noCases: 'Es gibt noch keine Testfälle. Speichere eine Antwort aus dem Testgespräch als Testfall, oder erstelle hier einen.',
   checkCount: (count) => (count === 1 ? '1 Prüfung' : `${count} Prüfungen`),
@@ -376,8 +376,8 @@ export const builderGerman: BuilderStrings = {
   },
   checkFields: {
     text: 'Text',
-    ignoreCase: 'Groß- und Kleinschreibung ignorieren',
-    pattern: 'Regulärer Ausdruck (RE2)',
+    ignoreCase: 'Groß- und Kleinbuchstaben gleich behandeln',
+    pattern: 'Muster (regulärer Ausdruck, RE2)',
     tool: 'Name des Werkzeugs, wie im Ablauf angezeigt',
     arguments: 'Mit mindestens diesen Argumenten, als JSON (optional)',
     deployment: 'Bewertet von',
@@ -394,7 +394,7 @@ export const builderGerman: BuilderStrings = {
   },
   writeAsJson: 'Als JSON',
   writeAsForm: 'Als Formular',
-  noForm: 'Das Formular kann einen Teil dieses Falls nicht anzeigen. Speichere ihn unverändert, oder entferne diesen Teil.',
+  noForm: 'Das Formular kann einen Teil dieses Falls nicht anzeigen. Speichere ihn als JSON, oder entferne diesen Teil.',
   saveCase: 'Fall speichern',
   saveAsCase: 'Als Testfall speichern',
   caseStored: 'Als Testfall gespeichert.',
@@ -422,7 +422,7 @@ export const builderGerman: BuilderStrings = {
   evaluateNow: 'Jetzt auswerten',
 
   documentsHint:
-    'Die Anwendung durchsucht die Dateien, die du hier hinzufügst: PDF, Word, PowerPoint und Excel, Webseiten und Textdateien wie Markdown, CSV und JSON. In englischen Texten findet sie auch Stellen, die andere Wörter als die Frage verwenden. In anderen Sprachen müssen die Wörter übereinstimmen, wenn dein Administrator diese Sprachen nicht eingerichtet hat. Die Dateien werden automatisch gelesen, wenn du die Anwendung speicherst.',
+    'Die Anwendung durchsucht die Dateien, die du hier hinzufügst: PDF, Word, PowerPoint und Excel, Webseiten und Textdateien wie Markdown, CSV und JSON. In englischen Texten findet sie auch Stellen, die andere Wörter als die Frage verwenden. In anderen Sprachen findet sie nur Stellen mit denselben Wörtern, außer wenn dein Administrator diese Sprachen eingerichtet hat. Die Dateien werden gelesen, wenn du die Anwendung speicherst.',
   documentsRead: 'Alle Dokumente wurden gelesen.',
   documentStates: {
     waiting: 'wartet auf das Einlesen',

@@ -7,14 +7,15 @@ export const codeGerman: CodeStrings = {
   address: 'Adresse',
   model: 'Modell',
   key: 'Schlüssel',
-  keyHint: 'Bitte deinen Administrator um einen Schlüssel. Anfragen mit dem Schlüssel zählen für sein Team.',
+  keyHint:
+    'Bitte deinen Administrator um einen Schlüssel. Anfragen mit dem Schlüssel zählen zum Verbrauch und zu den Limits seines Teams.',
   ownKey: 'Der Schlüssel, mit dem du angemeldet bist, geht auch.',
   copyOwnKey: 'Meinen Schlüssel kopieren',
   copyAddress: 'Adresse kopieren',
   copyModel: 'Modell kopieren',
   client: 'Verwenden mit',
   setKey: 'Lege den Schlüssel als Umgebungsvariable fest:',
-  inFile: (file) => `In ${file}.`,
+  inFile: (file) => `Speichere die Zeilen unten in ${file}.`,
   createKeyHint:
     'Erstelle unten deinen eigenen Schlüssel. Ein Programm, das ihn verwendet, handelt als du: Seine Anfragen zählen zu deinen Limits, und es hat nicht mehr Zugriff als du.',
   yourKey: 'Dein eigener Schlüssel',

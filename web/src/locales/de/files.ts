@@ -23,7 +23,7 @@ export const filesGerman: FilesStrings = {
   openFolder: (name) => `Ordner ${name} öffnen`,
   showMore: 'Mehr anzeigen',
   download: (name) => `${name} herunterladen`,
-  copyReference: (name) => `Internen Pfad von ${name} kopieren`,
+  copyReference: (name) => `Pfad von ${name} für Programme kopieren`,
   remove: (name) => `${name} löschen`,
   removeQuestion: (name) =>
     `„${name}“ endgültig löschen? Gespräche und Anwendungen, die darauf verweisen, können es dann nicht mehr lesen.`,

@@ -4,7 +4,7 @@ export const operationsGerman: OperationsStrings = {
   title: 'Betrieb',
   refresh: 'Aktualisieren',
   autoRefresh: 'Automatisch aktualisieren',
-  asOf: (time) => `Stand ${time}, von dem Knoten, der geantwortet hat.`,
+  asOf: (time) => `Stand ${time}, für den Server, der geantwortet hat. Andere Server können einen anderen Zustand haben.`,
 
   health: 'Gesundheit',
   ok: 'Alles in Ordnung',
@@ -12,12 +12,12 @@ export const operationsGerman: OperationsStrings = {
   notReady: 'Nimmt keine Anfragen an',
   upstreamsWithIssues: (count) => (count === 1 ? 'Eine Verbindung hat Probleme' : `${count} Verbindungen haben Probleme`),
   configurationRejected: 'Die letzte Änderung der Konfiguration wurde abgelehnt',
-  version: (version, runtime) => `Parley ${version} auf Node ${runtime}`,
+  version: (version, runtime) => `Parley ${version} auf Node.js ${runtime}`,
   upSince: (time) => `seit ${time}`,
   stores: 'Speicher',
   records: 'Berechtigungen, Anwendungen, Verbrauchs- und Audit-Daten',
   files: 'Gespeicherte Dateien',
-  limits: 'Zähler der Limits, temporäre Schlüssel von Anwendungen',
+  limits: 'Für Limits gezählter Verbrauch, temporäre Schlüssel von Anwendungen',
   sqlite: 'SQLite auf dieser Maschine',
   postgres: 'PostgreSQL',
   disk: 'Platte dieser Maschine',
@@ -35,12 +35,15 @@ export const operationsGerman: OperationsStrings = {
   rateLimited: 'über seinem Anfragelimit',
   failing: 'schlägt immer wieder fehl',
   lastFailures: (count) => (count === 1 ? 'zuletzt fehlgeschlagen' : `die letzten ${count} Male fehlgeschlagen`),
-  lastRejection: (status) => (status === 429 ? 'war über seinem Anfragelimit' : `lehnt unseren Schlüssel ab (${status})`),
+  lastRejection: (status) =>
+    ({ 401: 'hat ihren Schlüssel abgelehnt (401)', 402: 'braucht eine Zahlung (402)', 429: 'war über ihrem Anfragelimit' })[
+      status
+    ] ?? `hat den Zugang verweigert (${status})`,
   rejectionHint: (status) =>
     ({
-      401: 'Sein Schlüssel wird nicht akzeptiert. Setze in der Konfiguration einen anderen.',
+      401: 'Ihr Schlüssel wird nicht akzeptiert. Setze in der Konfiguration einen anderen.',
       402: 'Das Konto braucht eine Zahlung oder mehr Guthaben.',
-      403: 'Sein Schlüssel hat keine Berechtigung.',
+      403: 'Ihr Schlüssel hat keine Berechtigung.',
     })[status] ?? 'Er bleibt in Gebrauch.',
   filter: 'Filtern',
   withIssues: 'Mit Problemen',
@@ -48,8 +51,8 @@ export const operationsGerman: OperationsStrings = {
   pausedUntil: (when) => `pausiert bis ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} von ${max} Anfragen laufen`,
   waitingCalls: (count: number, calls: string) => (count === 1 ? '1 Anfrage wartet' : `${calls} Anfragen warten`),
-  tier: 'Reihenfolge',
-  weight: 'Anteil',
+  tier: 'Reihenfolge der Nutzung',
+  weight: 'Relativer Anteil der Anfragen',
 
   configuration: 'Konfiguration',
   embedded: 'Keine Konfigurationsdatei ist gesetzt. Die eingebaute Vorgabe wird verwendet.',

@@ -12,9 +12,9 @@ export const transferGerman: TransferStrings = {
   importIntro:
     'Eine Datei von dieser Seite, conversations.json aus einem ChatGPT-Export (entpacke das Archiv vorher), eine Datei, die Open WebUI exportiert hat, oder ein Gespräch, das LibreChat als JSON exportiert hat. Gespräche, die schon hier sind, werden nicht verdoppelt.',
   chooseFile: 'Datei zum Importieren wählen',
-  importing: (count) => `${count} gelesen …`,
-  added: (count) => `${count} neu`,
-  merged: (count) => `${count} mit weiteren Nachrichten`,
+  importing: (count) => `Bisher ${count} ${count === 1 ? 'Gespräch' : 'Gespräche'} gelesen …`,
+  added: (count) => `${count} ${count === 1 ? 'neues Gespräch' : 'neue Gespräche'}`,
+  merged: (count) => `${count}, ${count === 1 ? 'das weitere Nachrichten bekam' : 'die weitere Nachrichten bekamen'}`,
   same: (count) => `${count}, ${count === 1 ? 'das' : 'die'} schon da ${count === 1 ? 'war' : 'waren'}`,
   rejected: (count) =>
     `${count}, ${count === 1 ? 'das' : 'die'} nicht gelesen werden ${count === 1 ? 'konnte' : 'konnten'}: kein Gespräch, leer oder zu groß`,

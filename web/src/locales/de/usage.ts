@@ -78,7 +78,7 @@ export const usageGerman: UsageStrings = {
   calledBy: (application) => `für ${application}`,
   noCalls: 'Keine passenden Anfragen',
   olderCalls: 'Ältere Anfragen anzeigen',
-  searchCalls: 'Anfrage-ID oder Status',
+  searchCalls: 'Anfrage-ID oder HTTP-Status wie 429',
   search: 'Suchen',
   oneCall: 'Anfrage',
   backToCalls: 'Zurück zu den Anfragen',
@@ -94,8 +94,8 @@ export const usageGerman: UsageStrings = {
   asJson: 'Als JSON',
   innerNote: (count) =>
     count === undefined
-      ? 'Um eine Anfrage zu beantworten, können Anwendungen weitere stellen. Die Tabelle nach Modell oder Anwendung zählt auch diese. Ihre Zahlen ergeben deshalb mehr.'
-      : `Um sie zu beantworten, haben Anwendungen ${count === '1' ? 'eine weitere Anfrage' : `${count} weitere Anfragen`} gestellt. Die Tabelle nach Modell oder Anwendung zählt auch diese. Ihre Zahlen ergeben deshalb mehr.`,
+      ? 'Um eine Anfrage zu beantworten, kann eine Anwendung weitere an Modelle und Anwendungen senden. Die Tabelle nach Modell oder Anwendung zählt auch diese. Ihre Anfragen und Token können deshalb mehr ergeben als oben.'
+      : `Um sie zu beantworten, haben Anwendungen ${count === '1' ? 'eine weitere Anfrage' : `${count} weitere Anfragen`} an Modelle und Anwendungen gesendet. Die Tabelle nach Modell oder Anwendung zählt auch diese. Ihre Anfragen und Token ergeben deshalb mehr als oben.`,
   utcNote: 'Jeder Tag beginnt um Mitternacht UTC.',
   truncatedNote: (count) => `Nur die ersten ${count} werden angezeigt. Der Rest ist im Download.`,
   csv: 'Als CSV herunterladen',

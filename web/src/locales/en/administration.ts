@@ -6,6 +6,8 @@ export interface KindTexts {
   /** Next step if there are no entries. */
   readonly empty: string;
   readonly idHint: string;
+  /** Effect of a deletion, if it differs from `deleteEffect`. */
+  readonly deleteEffect?: string;
 }
 
 /** Texts of the administration. Each other language has the same keys (`AdminStrings`). */
@@ -25,7 +27,7 @@ export const adminEnglish = {
   firstKey: 'Create a key',
   firstKeyHint: 'A person signs in with it, or a program calls your models with it.',
   firstLimits: 'Set limits',
-  firstLimitsHint: 'Decide how much each role can use. Without limits, everyone can use as much as they like.',
+  firstLimitsHint: 'Decide how much each user of a role can use. Without limits, everyone can use as much as they like.',
   done: (count: number) => `Done: ${count} so far.`,
 
   kinds: {
@@ -56,6 +58,7 @@ export const adminEnglish = {
       add: 'Add a prompt',
       empty: 'There are no prompts yet. Add texts that many people need, such as the outline of a report.',
       idHint: 'The name that people see when they choose a prompt. It cannot be changed later.',
+      deleteEffect: 'People can no longer insert it into their messages.',
     },
     roles: {
       title: 'Roles',
@@ -63,7 +66,10 @@ export const adminEnglish = {
       add: 'Add a role',
       empty:
         'No role has settings yet. The roles “default”, “admin”, and “auditor” work without settings. Add “default” to limit everyone, or a role for one group.',
-      idHint: 'The name in keys and in the tokens of your identity provider. “default” is for everyone without another role.',
+      idHint:
+        'The name of the role in keys and in your identity provider. The settings of “default” apply to everyone without a role, and to roles without settings.',
+      deleteEffect:
+        'Its limits and its permission to create keys no longer apply. The settings of the role “default” apply instead, if there are any.',
     },
     keys: {
       title: 'Keys',
@@ -72,6 +78,7 @@ export const adminEnglish = {
       add: 'Create a key',
       empty: 'There are no keys yet. Create one for each person or program.',
       idHint: '',
+      deleteEffect: 'People and programs that use it lose access immediately.',
     },
     projects: {
       title: 'Teams',
@@ -79,6 +86,7 @@ export const adminEnglish = {
       add: 'Add a team',
       empty: 'No team has settings yet. A key can belong to a team without settings. Add a team to limit its usage.',
       idHint: 'The name of the team in its keys.',
+      deleteEffect: 'Its limits and owners no longer apply. Its keys still work.',
     },
     users: {
       title: 'User limits',
@@ -86,6 +94,7 @@ export const adminEnglish = {
       add: 'Add limits for a user',
       empty: 'No user has separate limits yet. Add limits for one person.',
       idHint: 'The ID of the user, as shown under Usage.',
+      deleteEffect: 'These limits no longer apply to the user. The limits of the roles still apply.',
     },
     'identity-providers': {
       title: 'Sign-in',
@@ -93,6 +102,7 @@ export const adminEnglish = {
       add: 'Add an identity provider',
       empty: 'Users cannot sign in with an account yet. Add your identity provider, such as Keycloak or Entra ID.',
       idHint: 'A short name for this provider. It is part of the user IDs, so it cannot be changed later.',
+      deleteEffect: 'Its users can no longer sign in, and signed-in users lose access immediately.',
     },
   } as Readonly<Record<string, KindTexts>>,
   addEntry: 'Add',
@@ -109,7 +119,7 @@ export const adminEnglish = {
   source: 'Source',
   fromFile: 'from a file',
   health: 'State',
-  healthStates: { good: 'Works', warning: 'Had errors', bad: 'Key rejected' },
+  healthStates: { good: 'Works', warning: 'Had errors', bad: 'Key or account rejected' },
 
   test: 'Test',
   testNamed: (id: string) => `Test ${id}`,
@@ -148,9 +158,10 @@ export const adminEnglish = {
   move: 'Copy to the database',
   moved: 'It is copied. Now remove it from the file. After that, you can change it here.',
   delete: 'Delete',
-  deleteQuestion: (id: string) => `Delete “${id}”? Programs that use it get errors immediately.`,
+  deleteQuestion: (name: string, effect: string) => `Delete “${name}”? ${effect}`,
+  deleteEffect: 'Chats and programs that use it get errors immediately.',
   deleteInUse: (id: string, users: string) =>
-    `Other entries need “${id}”: ${users}. If you delete it anyway, these do not work until you correct them.`,
+    `Other entries refer to “${id}”: ${users}. If you delete it anyway, they may stop working or have other limits until you correct them.`,
   deleteAnyway: 'Delete anyway',
   deleted: (id: string) => `${id} is deleted.`,
 
@@ -201,11 +212,11 @@ export const adminEnglish = {
   limits: 'Limits by role',
   limitsIntro: 'How much each user of a role can use of each model. Choose a limit, and write a number into a cell.',
   limitsNote:
-    'A gray number is inherited from the first row or from the role “default”. A number in the row of a model replaces it. 0 means no access.',
+    'A gray number is the limit of the first row or of the role “default”. A number in the row of a model replaces it. 0 means no access.',
   limitKind: 'Limit',
   limitFor: (role: string, deployment: string) => `${role}: ${deployment}`,
   noLimit: 'no limit',
-  badLimit: 'Enter an integer, or leave the limit empty.',
+  badLimit: 'Enter a whole number, or leave the limit empty.',
   changedCells: (count: number) => (count === 1 ? 'One cell is not saved.' : `${count} cells are not saved.`),
   deployment: 'Model or application',
   allOthers: 'All others',
@@ -213,7 +224,7 @@ export const adminEnglish = {
   addRole: 'Add a role',
 
   alerts: 'Alerts',
-  alertsIntro: 'Parley sends a message to an address when usage reaches a set percentage of a limit.',
+  alertsIntro: 'Parley sends a message to a web address when usage reaches a set percentage of a limit.',
   noAlerts: 'There are no alerts yet.',
   limit: 'Limit',
   threshold: 'Sent at',
@@ -236,20 +247,21 @@ export const adminEnglish = {
   alertFields: {
     of: 'whose limit. For example project:search (a team), key:ci, role:staff, user:ada, or * for each user.',
     window: 'which limit. For example cost.month, tokens.day, or requests.hour:gpt for one model.',
-    at: 'the parts of the limit. 0.8 is 80%.',
-    url: 'the address that gets the message. It can be in your own network.',
+    at: 'when to send the message. 0.8 means that 80% of the limit is used, and 1 that all of it is used.',
+    url: 'the web address that gets the message. It can be in your own network.',
     secret: 'signs the message, so that the receiver can check that it is from Parley.',
   } as Readonly<Record<string, string>>,
 
   sharedApplications: 'Shared applications',
-  sharedIntro: 'Applications that users saved and share. Their owners decide about the access. The audit log has each change.',
+  sharedIntro:
+    'Applications that users created and share with other users. Their owners decide who can use them. The audit log under “Operations” records each change.',
   nothingShared: 'No application is shared.',
   application: 'Application',
   applicationOwner: 'Owner',
   usedBy: 'Used by',
   lastChange: 'Last change',
   changes: 'Changes',
-  changesIntro: 'All changes from this page and from the command line, with their authors. You can undo each change.',
+  changesIntro: 'All changes from this page and from the command line, with their authors. You can undo most of them.',
   noChanges: 'There are no changes yet. Saved changes appear here immediately.',
   older: 'Show older changes',
   details: 'Show the settings',
@@ -264,22 +276,22 @@ export const adminEnglish = {
   writeActions: { created: 'Created:', updated: 'Changed:', deleted: 'Deleted:' } as Readonly<Record<string, string>>,
   undo: 'Undo',
   undoNamed: (time: string) => `Undo the change of ${time}`,
-  undoQuestion: 'Undo this change? The settings from before it apply again within a second.',
+  undoQuestion: 'Undo this change? The previous settings apply again within a second.',
   undone: 'The change is undone.',
-  spending: 'Spending',
+  spending: 'Usage of everyone',
 
   inUse: (users: string) =>
     `Not possible, because other entries depend on the current settings: ${users}. Change those entries first.`,
-  idTaken: 'There is already an entry with this ID. Choose another one.',
   storeUnavailable:
-    'The database is not reachable at the moment, so your change was not saved. Your input stays. Try again in a while.',
+    'The database cannot be reached at the moment. Changes cannot be saved until it is back. Your input stays. Try again in a while.',
   errors: {
+    id_taken: 'There is already an entry with this ID. Choose another one.',
     configured_in_file: 'A configuration file has this entry, so it can only be changed there.',
     last_administrator:
       'Not possible, because it would remove the last administrator. First give another key or sign-in the role admin.',
     change_overwritten: 'Not possible, because a later change affected the same entry. Undo the later change first.',
     key_revoked:
-      'Not possible, because this does not make a key work again. If the key is blocked, choose “Unblock”. If it has expired, change “Works until”. If it was deleted or replaced, create a new key.',
+      'Not possible, because an undo does not make a key work again. If the key is blocked, choose “Unblock”. If it has expired, change “Works until”. If it was deleted or replaced, create a new key.',
     entry_not_found: 'This entry no longer exists. Someone may have deleted it.',
     key_not_found: 'This key no longer exists. Someone may have deleted it.',
     change_not_found: 'This change is no longer stored.',

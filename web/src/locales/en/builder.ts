@@ -55,7 +55,7 @@ export const builderEnglish = {
   tryShared: 'Open shared version',
   saveAndTry: 'Save and open in chat',
   saveForAll: 'Save for everyone',
-  unsavedShared: 'Only you see this. Closing the tab loses it.',
+  unsavedShared: 'Not saved. Until you save, only you see the changes. Closing the tab loses them.',
   discardChanges: 'Discard changes',
   yourRoles: 'Your roles:',
   replaceDraftQuestion: 'You have an unsaved new application in this tab. Replace it?',
@@ -119,10 +119,10 @@ export const builderEnglish = {
   shareIntro:
     'People with access can use this application in their own chats. They do not see how you set it up, and you do not see their chats.',
   shareChanges:
-    'Access applies immediately. If you save a change of the application later, everyone gets the new version. Only you see unsaved changes.',
+    'Changes of access apply immediately. When you save a change to the application, everyone with access gets the new version. Until then, only you see the change.',
   personOrRole: 'Name or email address',
   personOrRoleHint:
-    'Find people who share a team or role with you by name, and everyone else by the complete email address or ID.',
+    'If people share a team or role with you, the start of the name is enough. To find anyone else, enter the complete email address or ID.',
   noMatches: (text: string) =>
     `Nothing found for “${text}”. Enter the complete email address of the person, or the complete name of the key, team, or role. A person who has never used this service must sign in once first.`,
   matchesFound: 'Found',
@@ -337,7 +337,7 @@ export const builderEnglish = {
 
   evaluation: 'Evaluation',
   evaluationHint:
-    'Test cases check answers. A run sends them to the current version with your access, and saves the results. This counts toward your usage.',
+    'A test case is a message with checks that the answer must pass. A run sends all test cases to the saved version of the application, and saves the results. It uses your access and counts toward your usage.',
   cases: 'Test cases',
   noCases: 'There are no test cases yet. Save an answer from the test chat as a test case, or create one here.',
   checkCount: (count: number) => (count === 1 ? '1 check' : `${count} checks`),
@@ -371,8 +371,8 @@ export const builderEnglish = {
   },
   checkFields: {
     text: 'Text',
-    ignoreCase: 'Ignore uppercase and lowercase',
-    pattern: 'Regular expression (RE2)',
+    ignoreCase: 'Treat uppercase and lowercase letters as equal',
+    pattern: 'Pattern (regular expression, RE2)',
     tool: 'Tool name, as shown in the steps',
     arguments: 'With at least these arguments, as JSON (optional)',
     deployment: 'Rated by',
@@ -389,7 +389,7 @@ export const builderEnglish = {
   },
   writeAsJson: 'As JSON',
   writeAsForm: 'As a form',
-  noForm: 'The form cannot show a part of this case. Save it unchanged, or remove that part.',
+  noForm: 'The form cannot show a part of this case. Save the case as JSON, or remove that part.',
   saveCase: 'Save the case',
   saveAsCase: 'Save as a test case',
   caseStored: 'Saved as a test case.',
@@ -417,7 +417,7 @@ export const builderEnglish = {
   evaluateNow: 'Evaluate now',
 
   documentsHint:
-    'The application searches the files that you add here. It can read PDF, Word, PowerPoint, and Excel files, web pages, and text files such as Markdown, CSV, and JSON. In English texts, it also finds passages that use other words than the question. In other languages, the words must match, unless your administrator set up these languages. The files are read automatically when you save the application.',
+    'The application searches the files that you add here: PDF, Word, PowerPoint, and Excel files, web pages, and text files such as Markdown, CSV, and JSON. In English texts, it also finds passages that use other words than the question. In other languages, it finds only passages with the same words, unless your administrator has set up these languages. The files are read when you save the application.',
   documentsRead: 'All documents were read.',
   documentStates: { waiting: 'waiting to be read', indexing: 'is being read', ready: 'ready', failed: 'cannot be read' },
   passagesRead: (done: number, total: number) => `${done} of ${total} passages`,

@@ -22,7 +22,7 @@ export const filesEnglish = {
   openFolder: (name: string) => `Open the folder ${name}`,
   showMore: 'Show more',
   download: (name: string) => `Download ${name}`,
-  copyReference: (name: string) => `Copy the internal path of ${name}`,
+  copyReference: (name: string) => `Copy the path of ${name} for programs`,
   remove: (name: string) => `Delete ${name}`,
   removeQuestion: (name: string) =>
     `Delete “${name}” permanently? Chats and applications that refer to it can no longer read it.`,

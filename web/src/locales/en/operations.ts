@@ -5,7 +5,7 @@ export const operationsEnglish = {
   title: 'Operations',
   refresh: 'Refresh',
   autoRefresh: 'Refresh automatically',
-  asOf: (time: string) => `As of ${time}, from the node that responded.`,
+  asOf: (time: string) => `As of ${time}, for the server that responded. Other servers can have a different state.`,
 
   health: 'Health',
   ok: 'All is well',
@@ -13,12 +13,12 @@ export const operationsEnglish = {
   notReady: 'Not accepting requests',
   upstreamsWithIssues: (count: number) => (count === 1 ? 'One connection has problems' : `${count} connections have problems`),
   configurationRejected: 'The last configuration change was rejected',
-  version: (version: string, runtime: string) => `Parley ${version} on Node ${runtime}`,
+  version: (version: string, runtime: string) => `Parley ${version} on Node.js ${runtime}`,
   upSince: (time: string) => `since ${time}`,
   stores: 'Storage',
   records: 'Permissions, applications, usage and audit records',
   files: 'Stored files',
-  limits: 'Usage counters of limits, temporary keys of applications',
+  limits: 'Usage counted for limits, temporary keys of applications',
   sqlite: 'SQLite on this machine',
   postgres: 'PostgreSQL',
   disk: 'This machine’s disk',
@@ -36,7 +36,9 @@ export const operationsEnglish = {
   rateLimited: 'over its rate limit',
   failing: 'keeps failing',
   lastFailures: (count: number) => (count === 1 ? 'failed the last time' : `failed the last ${count} times`),
-  lastRejection: (status: number) => (status === 429 ? 'exceeded its rate limit' : `rejected our key (${status})`),
+  lastRejection: (status: number) =>
+    ({ 401: 'rejected its key (401)', 402: 'needs a payment (402)', 429: 'exceeded its rate limit' })[status] ??
+    `denied access (${status})`,
   rejectionHint: (status: number) =>
     ({
       401: 'Its key is not accepted. Set another key in the configuration.',
@@ -49,8 +51,8 @@ export const operationsEnglish = {
   pausedUntil: (when: string) => `paused until ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} of ${max} requests in progress`,
   waitingCalls: (count: number, calls: string) => (count === 1 ? '1 request waits' : `${calls} requests wait`),
-  tier: 'Order',
-  weight: 'Share',
+  tier: 'Order of use',
+  weight: 'Relative share of requests',
 
   configuration: 'Configuration',
   embedded: 'No configuration file is set. The built-in default is used.',

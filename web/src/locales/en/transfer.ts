@@ -10,9 +10,9 @@ export const transferEnglish = {
   importIntro:
     'A file from this page, conversations.json from a ChatGPT export (unpack the archive first), a file that Open WebUI exported, or a chat that LibreChat exported as JSON. Chats that are already here are not duplicated.',
   chooseFile: 'Choose a file to import',
-  importing: (count: number) => `${count} read…`,
-  added: (count: number) => `${count} new`,
-  merged: (count: number) => `${count} with more messages`,
+  importing: (count: number) => `${count} ${count === 1 ? 'chat' : 'chats'} read so far…`,
+  added: (count: number) => `${count} new ${count === 1 ? 'chat' : 'chats'}`,
+  merged: (count: number) => `${count} that got more messages`,
   same: (count: number) => `${count} that ${count === 1 ? 'was' : 'were'} already here`,
   rejected: (count: number) => `${count} that could not be read: not a chat, empty, or too large`,
   droppedFiles: (count: number) =>

@@ -82,7 +82,7 @@ export const usageEnglish = {
   calledBy: (application: string) => `for ${application}`,
   noCalls: 'No matching requests',
   olderCalls: 'Show older requests',
-  searchCalls: 'Request ID or status',
+  searchCalls: 'Request ID, or HTTP status such as 429',
   search: 'Search',
   oneCall: 'Request',
   backToCalls: 'Back to the requests',
@@ -98,8 +98,8 @@ export const usageEnglish = {
   asJson: 'As JSON',
   innerNote: (count?: string) =>
     count === undefined
-      ? 'Applications can make further requests to answer one. The table by model or application counts those too, so its numbers add up to more.'
-      : `To answer them, applications made ${count} further ${count === '1' ? 'request' : 'requests'}. The table by model or application counts ${count === '1' ? 'it' : 'these'} too, so its numbers add up to more.`,
+      ? 'To answer a request, an application can send further requests to models and applications. The table by model or application counts these too, so its requests and tokens can add up to more than above.'
+      : `To answer them, applications sent ${count} further ${count === '1' ? 'request' : 'requests'} to models and applications. The table by model or application counts ${count === '1' ? 'it' : 'these'} too, so its requests and tokens add up to more than above.`,
   utcNote: 'Each day starts at midnight UTC.',
   truncatedNote: (count: string) => `Only the first ${count} are shown. The rest is in the download.`,
   csv: 'Download as CSV',

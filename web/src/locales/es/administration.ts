@@ -16,7 +16,7 @@ export const adminSpanish: AdminStrings = {
   firstKey: 'Crear una clave',
   firstKeyHint: 'Una persona inicia sesión con ella, o un programa llama a tus modelos con ella.',
   firstLimits: 'Poner límites',
-  firstLimitsHint: 'Decide cuánto puede usar cada rol. Sin límites, todos usan cuanto quieran.',
+  firstLimitsHint: 'Decide cuánto puede usar cada usuario de un rol. Sin límites, todos usan cuanto quieran.',
   done: (count) => `Hecho: ${count} hasta ahora.`,
 
   kinds: {
@@ -47,6 +47,7 @@ export const adminSpanish: AdminStrings = {
       add: 'Añadir un prompt',
       empty: 'Todavía no hay prompts. Añade textos que muchos necesitan, como el esquema de un informe.',
       idHint: 'El nombre que se ve al elegirlo. No se puede cambiar después.',
+      deleteEffect: 'Ya no se podrá insertar en los mensajes.',
     },
     roles: {
       title: 'Roles',
@@ -55,7 +56,9 @@ export const adminSpanish: AdminStrings = {
       empty:
         'Ningún rol tiene ajustes todavía. Los roles «default», «admin» y «auditor» funcionan sin ajustes. Añade «default» para limitar a todos, o un rol para un grupo.',
       idHint:
-        'El nombre en las claves y en los tokens de tu proveedor de identidad. «default» vale para quien no tiene otro rol.',
+        'El nombre del rol en las claves y en tu proveedor de identidad. Los ajustes de «default» valen para las personas y claves sin rol, y para los roles sin ajustes.',
+      deleteEffect:
+        'Sus límites y su permiso para crear claves dejarán de valer. En su lugar valdrán los ajustes del rol «default», si los hay.',
     },
     keys: {
       title: 'Claves',
@@ -64,6 +67,7 @@ export const adminSpanish: AdminStrings = {
       add: 'Crear una clave',
       empty: 'Todavía no hay claves. Crea una para cada persona o programa.',
       idHint: '',
+      deleteEffect: 'Las personas y los programas que la usan perderán el acceso enseguida.',
     },
     projects: {
       title: 'Equipos',
@@ -73,6 +77,7 @@ export const adminSpanish: AdminStrings = {
       empty:
         'Ningún equipo tiene ajustes todavía. Una clave puede pertenecer a un equipo sin ajustes. Añade un equipo para limitar su uso.',
       idHint: 'El nombre del equipo en sus claves.',
+      deleteEffect: 'Sus límites y responsables dejarán de valer. Sus claves seguirán funcionando.',
     },
     users: {
       title: 'Límites de usuarios',
@@ -80,6 +85,7 @@ export const adminSpanish: AdminStrings = {
       add: 'Añadir límites para un usuario',
       empty: 'Ningún usuario tiene límites propios todavía. Añade límites para una persona.',
       idHint: 'El ID del usuario, como aparece en «Uso».',
+      deleteEffect: 'Estos límites dejarán de valer para el usuario. Los límites de los roles seguirán valiendo.',
     },
     'identity-providers': {
       title: 'Inicio de sesión',
@@ -87,6 +93,7 @@ export const adminSpanish: AdminStrings = {
       add: 'Añadir un proveedor de identidad',
       empty: 'Nadie puede iniciar sesión con una cuenta todavía. Añade tu proveedor de identidad, como Keycloak o Entra ID.',
       idHint: 'Un nombre corto para este proveedor. Forma parte de los ID de los usuarios y no se puede cambiar después.',
+      deleteEffect: 'Sus usuarios ya no podrán iniciar sesión, y los que la tienen abierta perderán el acceso enseguida.',
     },
   },
   addEntry: 'Añadir',
@@ -103,7 +110,7 @@ export const adminSpanish: AdminStrings = {
   source: 'Origen',
   fromFile: 'de un archivo',
   health: 'Estado',
-  healthStates: { good: 'Funciona', warning: 'Tuvo errores', bad: 'Clave rechazada' },
+  healthStates: { good: 'Funciona', warning: 'Tuvo errores', bad: 'Clave o cuenta rechazada' },
 
   test: 'Probar',
   testNamed: (id) => `Probar ${id}`,
@@ -142,9 +149,10 @@ export const adminSpanish: AdminStrings = {
   move: 'Copiar en la base de datos',
   moved: 'Está copiada. Ahora quítala del archivo. Después podrás cambiarla aquí.',
   delete: 'Eliminar',
-  deleteQuestion: (id) => `¿Eliminar «${id}»? Los programas que lo usan recibirán errores enseguida.`,
+  deleteQuestion: (name, effect) => `¿Eliminar «${name}»? ${effect}`,
+  deleteEffect: 'Las conversaciones y los programas que lo usan recibirán errores enseguida.',
   deleteInUse: (id, users) =>
-    `Otras entradas necesitan «${id}»: ${users}. Si lo eliminas de todos modos, no funcionarán hasta que las corrijas.`,
+    `Otras entradas se refieren a «${id}»: ${users}. Si eliminas de todos modos, quizá no funcionen o tengan otros límites hasta que las corrijas.`,
   deleteAnyway: 'Eliminar de todos modos',
   deleted: (id) => `${id} está eliminado.`,
 
@@ -196,7 +204,7 @@ export const adminSpanish: AdminStrings = {
   limits: 'Límites por rol',
   limitsIntro: 'Cuánto puede usar cada usuario de un rol de cada modelo. Elige qué limitar y escribe un número en una celda.',
   limitsNote:
-    'Un número gris viene de «Todos los demás» o del rol «default». Un número propio de un modelo lo reemplaza. 0 significa sin acceso.',
+    'Un número gris viene de la fila «Todos los demás» o del rol «default». Un número propio de un modelo lo reemplaza. 0 significa sin acceso.',
   limitKind: 'Límite',
   limitFor: (role, deployment) => `${role}: ${deployment}`,
   noLimit: 'sin límite',
@@ -208,7 +216,7 @@ export const adminSpanish: AdminStrings = {
   addRole: 'Añadir un rol',
 
   alerts: 'Alertas',
-  alertsIntro: 'Parley envía un mensaje a una dirección cuando el uso alcanza un porcentaje definido de un límite.',
+  alertsIntro: 'Parley envía un mensaje a una dirección web cuando el uso alcanza un porcentaje definido de un límite.',
   noAlerts: 'Todavía no hay alertas.',
   limit: 'Límite',
   threshold: 'Se envía al',
@@ -231,21 +239,21 @@ export const adminSpanish: AdminStrings = {
   alertFields: {
     of: 'a quién pertenece el límite. Por ejemplo project:search (un equipo), key:ci, role:staff, user:ada o * para cada usuario.',
     window: 'qué límite. Por ejemplo cost.month, tokens.day o requests.hour:gpt para un solo modelo.',
-    at: 'las partes del límite. 0.8 es el 80 %.',
-    url: 'la dirección que recibe el mensaje. Puede estar en tu propia red.',
+    at: 'cuándo se envía el mensaje. 0.8 significa que se ha usado el 80 % del límite, y 1 que se ha usado entero.',
+    url: 'la dirección web que recibe el mensaje. Puede estar en tu propia red.',
     secret: 'firma el mensaje, para que el destinatario pueda comprobar que es de Parley.',
   },
 
   sharedApplications: 'Aplicaciones compartidas',
   sharedIntro:
-    'Aplicaciones que los usuarios guardaron y comparten. Sus propietarios deciden quién tiene acceso. Cada cambio está en el registro.',
+    'Aplicaciones que los usuarios crearon y comparten con otros. Sus propietarios deciden quién puede usarlas. Cada cambio está en el registro, en «Operación».',
   nothingShared: 'No hay ninguna aplicación compartida.',
   application: 'Aplicación',
   applicationOwner: 'Propietario',
   usedBy: 'La usan',
   lastChange: 'Último cambio',
   changes: 'Cambios',
-  changesIntro: 'Quién cambió qué en esta página o con la línea de comandos. Puedes deshacer cada cambio.',
+  changesIntro: 'Quién cambió qué en esta página o con la línea de comandos. Puedes deshacer la mayoría de los cambios.',
   noChanges: 'Todavía no se ha cambiado nada. Los cambios aparecen aquí cuando alguien guarda algo.',
   older: 'Mostrar cambios anteriores',
   details: 'Mostrar los ajustes',
@@ -262,20 +270,20 @@ export const adminSpanish: AdminStrings = {
   undoNamed: (time) => `Deshacer el cambio de ${time}`,
   undoQuestion: '¿Deshacer este cambio? Los ajustes anteriores vuelven a valer en menos de un segundo.',
   undone: 'El cambio está deshecho.',
-  spending: 'Gasto',
+  spending: 'Uso de todos',
 
   inUse: (users) =>
     `No es posible, porque otras entradas dependen de los ajustes actuales: ${users}. Cambia primero esas entradas.`,
-  idTaken: 'Ya hay una entrada con este ID. Elige otro.',
   storeUnavailable:
-    'La base de datos no está disponible ahora, así que no se guardó nada. Lo que escribiste se queda. Inténtalo un poco más tarde.',
+    'La base de datos no está disponible ahora. No se pueden guardar cambios hasta que vuelva. Lo que escribiste se queda. Inténtalo un poco más tarde.',
   errors: {
+    id_taken: 'Ya hay una entrada con este ID. Elige otro.',
     configured_in_file: 'Esta entrada está en un archivo de configuración y solo se puede cambiar allí.',
     last_administrator:
       'No es posible, porque nadie podría administrar el servicio. Da primero el rol admin a otra clave o inicio de sesión.',
     change_overwritten: 'No es posible, porque un cambio posterior afectó a la misma entrada. Deshaz primero el posterior.',
     key_revoked:
-      'No es posible, porque esto no hace que una clave vuelva a funcionar. Si está bloqueada, elige «Desbloquear». Si caducó, cambia «Válida hasta». Si se eliminó o reemplazó, crea una clave nueva.',
+      'No es posible, porque deshacer un cambio no hace que una clave vuelva a funcionar. Si está bloqueada, elige «Desbloquear». Si caducó, cambia «Válida hasta». Si se eliminó o reemplazó, crea una clave nueva.',
     entry_not_found: 'Esta entrada ya no existe. Quizá alguien la eliminó.',
     key_not_found: 'Esta clave ya no existe. Quizá alguien la eliminó.',
     change_not_found: 'Este cambio ya no está guardado.',

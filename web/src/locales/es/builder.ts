@@ -59,7 +59,7 @@ export const builderSpanish: BuilderStrings = {
   tryShared: 'Abrir la versión compartida',
   saveAndTry: 'Guardar y abrir en una conversación',
   saveForAll: 'Guardar para todos',
-  unsavedShared: 'Solo tú lo ves. Al cerrar la pestaña se pierde.',
+  unsavedShared: 'Sin guardar. Hasta que guardes, solo tú ves los cambios. Al cerrar la pestaña se pierden.',
   discardChanges: 'Descartar los cambios',
   yourRoles: 'Tus roles:',
   replaceDraftQuestion: 'En esta pestaña hay una aplicación nueva sin guardar. ¿Quieres sustituirla?',
@@ -125,10 +125,10 @@ export const builderSpanish: BuilderStrings = {
   shareIntro:
     'Las personas con acceso pueden usar esta aplicación en sus propias conversaciones. No ven cómo la configuraste, y tú no ves las conversaciones de esas personas.',
   shareChanges:
-    'El acceso se aplica al instante. Si más tarde guardas un cambio de la aplicación, todos reciben la versión nueva. Solo tú ves los cambios sin guardar.',
+    'Los cambios de acceso se aplican al instante. Cuando guardas un cambio de la aplicación, todos los que tienen acceso reciben la versión nueva. Hasta entonces, solo tú ves el cambio.',
   personOrRole: 'Nombre o dirección de correo',
   personOrRoleHint:
-    'Busca por nombre a quienes comparten un equipo o un rol contigo, y a los demás por la dirección de correo completa o el ID.',
+    'Para quienes comparten un equipo o un rol contigo, basta el comienzo del nombre. Para los demás, escribe la dirección de correo completa o el ID.',
   noMatches: (text: string) =>
     `No hay resultados para «${text}». Escribe la dirección de correo completa de la persona, o el nombre completo de la clave, del equipo o del rol. Quien nunca ha usado este servicio debe iniciar sesión una vez primero.`,
   matchesFound: 'Resultados',
@@ -344,7 +344,7 @@ export const builderSpanish: BuilderStrings = {
 
   evaluation: 'Evaluación',
   evaluationHint:
-    'Los casos de prueba comprueban las respuestas. Una ejecución los envía a la versión actual con tus permisos y guarda los resultados. Esto cuenta en tu uso.',
+    'Un caso de prueba es un mensaje con comprobaciones que la respuesta debe superar. Una ejecución envía todos los casos de prueba a la versión guardada de la aplicación y guarda los resultados. Usa tus permisos y cuenta en tu uso.',
   cases: 'Casos de prueba',
   noCases: 'Aún no hay casos de prueba. Guarda una respuesta de la conversación de prueba como caso de prueba o crea uno aquí.',
   checkCount: (count) => `${count} ${plural(count, 'comprobación', 'comprobaciones')}`,
@@ -379,8 +379,8 @@ export const builderSpanish: BuilderStrings = {
   },
   checkFields: {
     text: 'Texto',
-    ignoreCase: 'Ignorar mayúsculas y minúsculas',
-    pattern: 'Expresión regular (RE2)',
+    ignoreCase: 'Tratar igual mayúsculas y minúsculas',
+    pattern: 'Patrón (expresión regular, RE2)',
     tool: 'Nombre de la herramienta, tal como aparece en los pasos',
     arguments: 'Con al menos estos argumentos, como JSON (opcional)',
     deployment: 'Valorada por',
@@ -397,7 +397,7 @@ export const builderSpanish: BuilderStrings = {
   },
   writeAsJson: 'Como JSON',
   writeAsForm: 'Como formulario',
-  noForm: 'El formulario no puede mostrar una parte de este caso. Guárdalo sin cambios o quita esa parte.',
+  noForm: 'El formulario no puede mostrar una parte de este caso. Guárdalo como JSON o quita esa parte.',
   saveCase: 'Guardar el caso',
   saveAsCase: 'Guardar como caso de prueba',
   caseStored: 'Guardado como caso de prueba.',
@@ -426,7 +426,7 @@ export const builderSpanish: BuilderStrings = {
   evaluateNow: 'Evaluar ahora',
 
   documentsHint:
-    'La aplicación busca en los archivos que añades aquí: PDF, Word, PowerPoint y Excel, páginas web y archivos de texto como Markdown, CSV y JSON. En los textos en inglés, también encuentra pasajes que usan otras palabras que la pregunta. En otros idiomas, las palabras deben coincidir, salvo que tu administrador haya configurado esos idiomas. Los archivos se leen automáticamente cuando guardas la aplicación.',
+    'La aplicación busca en los archivos que añades aquí: PDF, Word, PowerPoint y Excel, páginas web y archivos de texto como Markdown, CSV y JSON. En los textos en inglés, también encuentra pasajes que usan otras palabras que la pregunta. En otros idiomas, solo encuentra pasajes con las mismas palabras, salvo que tu administrador haya configurado esos idiomas. Los archivos se leen cuando guardas la aplicación.',
   documentsRead: 'Se han leído todos los documentos.',
   documentStates: {
     waiting: 'pendiente de lectura',

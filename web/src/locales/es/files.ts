@@ -23,7 +23,7 @@ export const filesSpanish: FilesStrings = {
   openFolder: (name) => `Abrir la carpeta ${name}`,
   showMore: 'Mostrar más',
   download: (name) => `Descargar ${name}`,
-  copyReference: (name) => `Copiar la ruta interna de ${name}`,
+  copyReference: (name) => `Copiar la ruta de ${name} para programas`,
   remove: (name) => `Eliminar ${name}`,
   removeQuestion: (name) =>
     `¿Eliminar «${name}» definitivamente? Las conversaciones y aplicaciones que hacen referencia a él ya no podrán leerlo.`,

@@ -4,7 +4,7 @@ export const operationsSpanish: OperationsStrings = {
   title: 'Operación',
   refresh: 'Actualizar',
   autoRefresh: 'Actualizar automáticamente',
-  asOf: (time) => `Estado a las ${time}, del nodo que respondió.`,
+  asOf: (time) => `Estado a las ${time}, del servidor que respondió. Otros servidores pueden tener otro estado.`,
 
   health: 'Estado de salud',
   ok: 'Todo está bien',
@@ -12,12 +12,12 @@ export const operationsSpanish: OperationsStrings = {
   notReady: 'No acepta solicitudes',
   upstreamsWithIssues: (count) => (count === 1 ? 'Una conexión tiene problemas' : `${count} conexiones tienen problemas`),
   configurationRejected: 'El último cambio de la configuración se rechazó',
-  version: (version, runtime) => `Parley ${version} en Node ${runtime}`,
+  version: (version, runtime) => `Parley ${version} en Node.js ${runtime}`,
   upSince: (time) => `desde ${time}`,
   stores: 'Almacenamiento',
   records: 'Permisos, aplicaciones, datos de uso y de auditoría',
   files: 'Archivos guardados',
-  limits: 'Contadores de los límites, claves temporales de las aplicaciones',
+  limits: 'Uso contado para los límites, claves temporales de las aplicaciones',
   sqlite: 'SQLite en esta máquina',
   postgres: 'PostgreSQL',
   disk: 'Disco de esta máquina',
@@ -35,7 +35,9 @@ export const operationsSpanish: OperationsStrings = {
   rateLimited: 'por encima de su límite de solicitudes',
   failing: 'falla de forma repetida',
   lastFailures: (count) => (count === 1 ? 'falló la última vez' : `falló las últimas ${count} veces`),
-  lastRejection: (status) => (status === 429 ? 'superó su límite de solicitudes' : `rechazó nuestra clave (${status})`),
+  lastRejection: (status) =>
+    ({ 401: 'rechazó su clave (401)', 402: 'necesita un pago (402)', 429: 'superó su límite de solicitudes' })[status] ??
+    `denegó el acceso (${status})`,
   rejectionHint: (status) =>
     ({
       401: 'Su clave no se acepta. Indica otra en la configuración.',
@@ -48,8 +50,8 @@ export const operationsSpanish: OperationsStrings = {
   pausedUntil: (when) => `en pausa hasta ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} de ${max} solicitudes en curso`,
   waitingCalls: (count: number, calls: string) => (count === 1 ? '1 solicitud en espera' : `${calls} solicitudes en espera`),
-  tier: 'Orden',
-  weight: 'Parte',
+  tier: 'Orden de uso',
+  weight: 'Parte relativa de las solicitudes',
 
   configuration: 'Configuración',
   embedded: 'No hay ningún archivo de configuración definido. Se usa la configuración integrada.',

@@ -15,9 +15,9 @@ export const transferSpanish: TransferStrings = {
   importIntro:
     'Un archivo de esta página, conversations.json de la exportación de ChatGPT (descomprime antes el archivo), una exportación de Open WebUI o una conversación que LibreChat exportó como JSON. Las conversaciones que ya están aquí no se duplican.',
   chooseFile: 'Elegir un archivo para importar',
-  importing: (count) => `${count} ${plural(count, 'leída', 'leídas')}…`,
-  added: (count) => `${count} ${plural(count, 'nueva', 'nuevas')}`,
-  merged: (count) => `${count} con más mensajes`,
+  importing: (count) => `${count} ${plural(count, 'conversación leída', 'conversaciones leídas')} hasta ahora…`,
+  added: (count) => `${count} ${plural(count, 'conversación nueva', 'conversaciones nuevas')}`,
+  merged: (count) => `${count} que ${plural(count, 'recibió', 'recibieron')} más mensajes`,
   same: (count) => `${count} que ya ${plural(count, 'estaba', 'estaban')} aquí`,
   rejected: (count) =>
     `${count} que no se ${plural(count, 'pudo', 'pudieron')} leer: no es una conversación, está vacía o es demasiado grande`,

@@ -80,7 +80,7 @@ export const usageSpanish: UsageStrings = {
   calledBy: (application) => `para ${application}`,
   noCalls: 'Ninguna solicitud coincide',
   olderCalls: 'Mostrar solicitudes anteriores',
-  searchCalls: 'ID de la solicitud o estado',
+  searchCalls: 'ID de la solicitud, o estado HTTP como 429',
   search: 'Buscar',
   oneCall: 'Solicitud',
   backToCalls: 'Volver a las solicitudes',
@@ -96,8 +96,8 @@ export const usageSpanish: UsageStrings = {
   asJson: 'Como JSON',
   innerNote: (count) =>
     count === undefined
-      ? 'Para responder a una solicitud, las aplicaciones pueden hacer otras. La tabla por modelo o aplicación también las cuenta. Por eso sus números suman más.'
-      : `Para responderlas, las aplicaciones hicieron ${count === '1' ? 'otra solicitud' : `otras ${count} solicitudes`}. La tabla por modelo o aplicación también las cuenta. Por eso sus números suman más.`,
+      ? 'Para responder a una solicitud, una aplicación puede enviar otras a modelos y aplicaciones. La tabla por modelo o aplicación también las cuenta. Por eso sus solicitudes y tokens pueden sumar más que arriba.'
+      : `Para responderlas, las aplicaciones enviaron ${count === '1' ? 'otra solicitud' : `otras ${count} solicitudes`} a modelos y aplicaciones. La tabla por modelo o aplicación también las cuenta. Por eso sus solicitudes y tokens suman más que arriba.`,
   utcNote: 'Cada día empieza a medianoche UTC.',
   truncatedNote: (count) => `Solo se muestran los primeros ${count}. El resto está en la descarga.`,
   csv: 'Descargar como CSV',

@@ -19,7 +19,8 @@ export const adminFrench: AdminStrings = {
   firstKey: 'Créer une clé',
   firstKeyHint: 'Une personne se connecte avec elle, ou un programme appelle vos modèles avec elle.',
   firstLimits: 'Définir des limites',
-  firstLimitsHint: 'Décidez de ce que chaque rôle peut utiliser. Sans limites, chacun utilise autant qu’il veut.',
+  firstLimitsHint:
+    'Décidez de ce que chaque utilisateur d’un rôle peut utiliser. Sans limites, chacun utilise autant qu’il veut.',
   done: (count) => `C’est fait : ${count} à ce jour.`,
 
   kinds: {
@@ -51,6 +52,7 @@ export const adminFrench: AdminStrings = {
       add: 'Ajouter un prompt',
       empty: 'Il n’y a pas encore de prompt. Ajoutez des textes utiles à beaucoup, comme le plan d’un rapport.',
       idHint: 'Le nom affiché au moment du choix. Il ne pourra plus être modifié.',
+      deleteEffect: 'Il ne pourra plus être inséré dans les messages.',
     },
     roles: {
       title: 'Rôles',
@@ -59,7 +61,9 @@ export const adminFrench: AdminStrings = {
       empty:
         'Aucun rôle n’a encore de réglages. Les rôles « default », « admin » et « auditor » fonctionnent sans réglages. Ajoutez « default » pour limiter tout le monde, ou un rôle pour un groupe.',
       idHint:
-        'Le nom dans les clés et dans les jetons de votre fournisseur d’identité. « default » vaut pour qui n’a pas d’autre rôle.',
+        'Le nom du rôle dans les clés et chez votre fournisseur d’identité. Les réglages de « default » valent pour les personnes et les clés sans rôle, et pour les rôles sans réglages.',
+      deleteEffect:
+        'Ses limites et sa permission de créer des clés ne s’appliqueront plus. Les réglages du rôle « default » s’appliqueront à la place, s’il y en a.',
     },
     keys: {
       title: 'Clés',
@@ -68,6 +72,7 @@ export const adminFrench: AdminStrings = {
       add: 'Créer une clé',
       empty: 'Il n’y a pas encore de clé. Créez-en une par personne ou par programme.',
       idHint: '',
+      deleteEffect: 'Les personnes et les programmes qui l’utilisent perdront aussitôt l’accès.',
     },
     projects: {
       title: 'Équipes',
@@ -77,6 +82,7 @@ export const adminFrench: AdminStrings = {
       empty:
         'Aucune équipe n’a encore de réglages. Une clé peut appartenir à une équipe sans réglages. Ajoutez une équipe pour limiter son utilisation.',
       idHint: 'Le nom de l’équipe dans ses clés.',
+      deleteEffect: 'Ses limites et ses responsables ne s’appliqueront plus. Ses clés fonctionneront toujours.',
     },
     users: {
       title: 'Limites d’utilisateurs',
@@ -84,6 +90,7 @@ export const adminFrench: AdminStrings = {
       add: 'Ajouter des limites pour un utilisateur',
       empty: 'Aucun utilisateur n’a encore de limites propres. Ajoutez des limites pour une personne.',
       idHint: 'L’ID de l’utilisateur, comme affiché sous « Utilisation ».',
+      deleteEffect: 'Ces limites ne s’appliqueront plus à l’utilisateur. Celles des rôles s’appliqueront toujours.',
     },
     'identity-providers': {
       title: 'Connexion',
@@ -92,6 +99,7 @@ export const adminFrench: AdminStrings = {
       empty:
         'Personne ne peut encore se connecter avec un compte. Ajoutez votre fournisseur d’identité, comme Keycloak ou Entra ID.',
       idHint: 'Un nom court pour ce fournisseur. Il fait partie des ID des utilisateurs et ne pourra plus être modifié.',
+      deleteEffect: 'Ses utilisateurs ne pourront plus se connecter, et ceux qui sont connectés perdront aussitôt l’accès.',
     },
   },
   addEntry: 'Ajouter',
@@ -108,7 +116,7 @@ export const adminFrench: AdminStrings = {
   source: 'Origine',
   fromFile: 'd’un fichier',
   health: 'État',
-  healthStates: { good: 'Fonctionne', warning: 'A eu des erreurs', bad: 'Clé refusée' },
+  healthStates: { good: 'Fonctionne', warning: 'A eu des erreurs', bad: 'Clé ou compte refusé' },
 
   test: 'Tester',
   testNamed: (id) => `Tester ${id}`,
@@ -147,9 +155,10 @@ export const adminFrench: AdminStrings = {
   move: 'Copier dans la base de données',
   moved: 'Elle est copiée. Supprimez-la maintenant du fichier. Vous pourrez ensuite la modifier ici.',
   delete: 'Supprimer',
-  deleteQuestion: (id) => `Supprimer « ${id} » ? Les programmes qui l’utilisent recevront aussitôt des erreurs.`,
+  deleteQuestion: (name, effect) => `Supprimer « ${name} » ? ${effect}`,
+  deleteEffect: 'Les conversations et les programmes qui l’utilisent recevront aussitôt des erreurs.',
   deleteInUse: (id, users) =>
-    `D’autres entrées ont besoin de « ${id} » : ${users}. Si vous le supprimez quand même, elles ne fonctionneront plus avant d’être corrigées.`,
+    `D’autres entrées font référence à « ${id} » : ${users}. Si vous supprimez quand même, elles risquent de ne plus fonctionner ou d’avoir d’autres limites avant d’être corrigées.`,
   deleteAnyway: 'Supprimer quand même',
   deleted: (id) => `${id} est supprimé.`,
 
@@ -202,7 +211,7 @@ export const adminFrench: AdminStrings = {
   limitsIntro:
     'Ce que chaque utilisateur d’un rôle peut utiliser de chaque modèle. Choisissez ce qui est limité, puis écrivez un nombre dans une case.',
   limitsNote:
-    'Un nombre gris vient de « Tous les autres » ou du rôle « default ». Un nombre propre à un modèle le remplace. 0 interdit l’accès.',
+    'Un nombre gris vient de la ligne « Tous les autres » ou du rôle « default ». Un nombre propre à un modèle le remplace. 0 interdit l’accès.',
   limitKind: 'Limite',
   limitFor: (role, deployment) => `${role} : ${deployment}`,
   noLimit: 'sans limite',
@@ -214,7 +223,7 @@ export const adminFrench: AdminStrings = {
   addRole: 'Ajouter un rôle',
 
   alerts: 'Alertes',
-  alertsIntro: 'Parley envoie un message à une adresse lorsque l’utilisation atteint un pourcentage défini d’une limite.',
+  alertsIntro: 'Parley envoie un message à une adresse web lorsque l’utilisation atteint un pourcentage défini d’une limite.',
   noAlerts: 'Il n’y a pas encore d’alerte.',
   limit: 'Limite',
   threshold: 'Envoyée à',
@@ -237,21 +246,21 @@ export const adminFrench: AdminStrings = {
   alertFields: {
     of: 'à qui s’applique la limite. Par exemple project:search (une équipe), key:ci, role:staff, user:ada, ou * pour chaque utilisateur.',
     window: 'quelle limite. Par exemple cost.month, tokens.day, ou requests.hour:gpt pour un seul modèle.',
-    at: 'les parties de la limite. 0.8 vaut 80 %.',
-    url: 'l’adresse qui reçoit le message. Elle peut être dans votre propre réseau.',
+    at: 'quand le message est envoyé. 0.8 signifie que 80 % de la limite est utilisée, et 1 qu’elle l’est entièrement.',
+    url: 'l’adresse web qui reçoit le message. Elle peut être dans votre propre réseau.',
     secret: 'signe le message, pour que le destinataire puisse vérifier qu’il vient de Parley.',
   },
 
   sharedApplications: 'Applications partagées',
   sharedIntro:
-    'Applications que des utilisateurs ont enregistrées et partagent. Leurs propriétaires décident de l’accès. Chaque changement figure dans le journal.',
+    'Applications que des utilisateurs ont créées et partagent avec d’autres. Leurs propriétaires décident qui peut les utiliser. Chaque changement figure dans le journal sous « Exploitation ».',
   nothingShared: 'Aucune application n’est partagée.',
   application: 'Application',
   applicationOwner: 'Propriétaire',
   usedBy: 'Utilisée par',
   lastChange: 'Dernier changement',
   changes: 'Modifications',
-  changesIntro: 'Qui a modifié quoi, sur cette page ou en ligne de commande. Vous pouvez annuler chaque modification.',
+  changesIntro: 'Qui a modifié quoi, sur cette page ou en ligne de commande. Vous pouvez annuler la plupart des modifications.',
   noChanges: 'Rien n’a encore été modifié. Les modifications apparaissent ici dès que quelqu’un enregistre quelque chose.',
   older: 'Afficher les modifications plus anciennes',
   details: 'Afficher les réglages',
@@ -268,19 +277,19 @@ export const adminFrench: AdminStrings = {
   undoNamed: (time) => `Annuler la modification du ${time}`,
   undoQuestion: 'Annuler cette modification ? Les réglages précédents s’appliquent de nouveau en moins d’une seconde.',
   undone: 'La modification est annulée.',
-  spending: 'Dépenses',
+  spending: 'Utilisation de tous',
 
   inUse: (users) => `Impossible, car d’autres entrées dépendent des réglages actuels : ${users}. Modifiez d’abord ces entrées.`,
-  idTaken: 'Une entrée porte déjà cet ID. Choisissez-en un autre.',
   storeUnavailable:
-    'La base de données est injoignable pour l’instant, donc rien n’a été enregistré. Votre saisie reste. Réessayez un peu plus tard.',
+    'La base de données est injoignable pour l’instant. Les modifications ne peuvent pas être enregistrées avant son retour. Votre saisie reste. Réessayez un peu plus tard.',
   errors: {
+    id_taken: 'Une entrée porte déjà cet ID. Choisissez-en un autre.',
     configured_in_file: 'Cette entrée se trouve dans un fichier de configuration et ne peut être modifiée que là.',
     last_administrator:
       'Impossible, car plus personne ne pourrait administrer le service. Donnez d’abord le rôle admin à une autre clé ou connexion.',
     change_overwritten: 'Impossible, car une modification plus récente concerne la même entrée. Annulez d’abord la plus récente.',
     key_revoked:
-      'Impossible, car cela ne rend pas une clé de nouveau valable. Si elle est bloquée, choisissez « Débloquer ». Si elle a expiré, modifiez « Valable jusqu’au ». Si elle a été supprimée ou remplacée, créez une nouvelle clé.',
+      'Impossible, car une annulation ne rend pas une clé de nouveau valable. Si elle est bloquée, choisissez « Débloquer ». Si elle a expiré, modifiez « Valable jusqu’au ». Si elle a été supprimée ou remplacée, créez une nouvelle clé.',
     entry_not_found: 'Cette entrée n’existe plus. Quelqu’un l’a peut-être supprimée.',
     key_not_found: 'Cette clé n’existe plus. Quelqu’un l’a peut-être supprimée.',
     change_not_found: 'Cette modification n’est plus enregistrée.',

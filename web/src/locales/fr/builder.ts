@@ -59,7 +59,8 @@ export const builderFrench: BuilderStrings = {
   tryShared: 'Ouvrir la version partagée',
   saveAndTry: 'Enregistrer et ouvrir dans une conversation',
   saveForAll: 'Enregistrer pour tous',
-  unsavedShared: 'Visible de vous seul, jusqu’à la fermeture de l’onglet.',
+  unsavedShared:
+    'Non enregistré. Tant que vous n’enregistrez pas, vous seul voyez les modifications. Fermer l’onglet les efface.',
   discardChanges: 'Abandonner les modifications',
   yourRoles: 'Vos rôles :',
   replaceDraftQuestion: 'Cet onglet contient une nouvelle application non enregistrée. Voulez-vous la remplacer ?',
@@ -126,10 +127,10 @@ export const builderFrench: BuilderStrings = {
   shareIntro:
     'Les personnes qui ont accès peuvent utiliser cette application dans leurs propres conversations. Elles ne voient pas comment vous l’avez configurée, et vous ne voyez pas leurs conversations.',
   shareChanges:
-    'L’accès s’applique aussitôt. Si vous enregistrez plus tard une modification de l’application, tout le monde reçoit la nouvelle version. Vous seul voyez les modifications non enregistrées.',
+    'Les changements d’accès s’appliquent aussitôt. Quand vous enregistrez une modification de l’application, toutes les personnes qui y ont accès reçoivent la nouvelle version. D’ici là, vous seul voyez la modification.',
   personOrRole: 'Nom ou adresse e-mail',
   personOrRoleHint:
-    'Cherchez les personnes de vos équipes et de vos rôles par leur nom, et les autres par leur adresse e-mail complète ou leur ID.',
+    'Pour les personnes qui partagent une équipe ou un rôle avec vous, le début du nom suffit. Pour les autres, saisissez l’adresse e-mail complète ou l’ID.',
   noMatches: (text: string) =>
     `Aucun résultat pour « ${text} ». Saisissez l’adresse e-mail complète de la personne, ou le nom complet de la clé, de l’équipe ou du rôle. Une personne qui n’a jamais utilisé ce service doit d’abord se connecter une fois.`,
   matchesFound: 'Résultats',
@@ -346,7 +347,7 @@ export const builderFrench: BuilderStrings = {
 
   evaluation: 'Évaluation',
   evaluationHint:
-    'Les cas de test vérifient les réponses. Une exécution les envoie à la version actuelle avec vos droits et enregistre les résultats. Cela compte dans votre utilisation.',
+    'Un cas de test est un message avec des vérifications que la réponse doit réussir. Une exécution envoie tous les cas de test à la version enregistrée de l’application et enregistre les résultats. Elle utilise vos droits et compte dans votre utilisation.',
   cases: 'Cas de test',
   noCases: 'Il n’y a pas encore de cas de test. Enregistrez une réponse de la conversation de test, ou créez un cas ici.',
   checkCount: (count) => `${count} ${plural(count, 'vérification', 'vérifications')}`,
@@ -381,8 +382,8 @@ export const builderFrench: BuilderStrings = {
   },
   checkFields: {
     text: 'Texte',
-    ignoreCase: 'Ignorer majuscules et minuscules',
-    pattern: 'Expression régulière (RE2)',
+    ignoreCase: 'Traiter majuscules et minuscules de la même façon',
+    pattern: 'Motif (expression régulière, RE2)',
     tool: 'Nom de l’outil, tel que les étapes l’affichent',
     arguments: 'Avec au moins ces arguments, en JSON (facultatif)',
     deployment: 'Évaluée par',
@@ -399,7 +400,7 @@ export const builderFrench: BuilderStrings = {
   },
   writeAsJson: 'En JSON',
   writeAsForm: 'En formulaire',
-  noForm: 'Le formulaire ne peut pas afficher une partie de ce cas. Enregistrez-le tel quel, ou retirez cette partie.',
+  noForm: 'Le formulaire ne peut pas afficher une partie de ce cas. Enregistrez-le en JSON, ou retirez cette partie.',
   saveCase: 'Enregistrer le cas',
   saveAsCase: 'Enregistrer comme cas de test',
   caseStored: 'Enregistré comme cas de test.',
@@ -428,7 +429,7 @@ export const builderFrench: BuilderStrings = {
   evaluateNow: 'Évaluer maintenant',
 
   documentsHint:
-    'L’application cherche dans les fichiers que vous ajoutez ici : PDF, Word, PowerPoint et Excel, pages web et fichiers texte comme Markdown, CSV et JSON. Dans les textes en anglais, elle trouve aussi les passages qui emploient d’autres mots que la question. Dans les autres langues, les mots doivent correspondre, sauf si votre administrateur a configuré ces langues. Les fichiers sont lus automatiquement quand vous enregistrez l’application.',
+    'L’application cherche dans les fichiers que vous ajoutez ici : PDF, Word, PowerPoint et Excel, pages web et fichiers texte comme Markdown, CSV et JSON. Dans les textes en anglais, elle trouve aussi les passages qui emploient d’autres mots que la question. Dans les autres langues, elle ne trouve que les passages avec les mêmes mots, sauf si votre administrateur a configuré ces langues. Les fichiers sont lus quand vous enregistrez l’application.',
   documentsRead: 'Tous les documents ont été lus.',
   documentStates: {
     waiting: 'en attente de lecture',

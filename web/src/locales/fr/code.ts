@@ -7,14 +7,15 @@ export const codeFrench: CodeStrings = {
   address: 'Adresse',
   model: 'Modèle',
   key: 'Clé',
-  keyHint: 'Demandez une clé à votre administrateur. Les requêtes faites avec la clé comptent pour son équipe.',
+  keyHint:
+    'Demandez une clé à votre administrateur. Les requêtes faites avec la clé comptent dans l’utilisation et les limites de son équipe.',
   ownKey: 'La clé avec laquelle vous êtes connecté fonctionne aussi.',
   copyOwnKey: 'Copier ma clé',
   copyAddress: 'Copier l’adresse',
   copyModel: 'Copier le modèle',
   client: 'Utiliser avec',
   setKey: 'Définissez la clé comme variable d’environnement :',
-  inFile: (file) => `Dans ${file}.`,
+  inFile: (file) => `Enregistrez les lignes ci-dessous dans ${file}.`,
   createKeyHint:
     'Créez votre propre clé ci-dessous. Un programme qui l’utilise agit à votre place : ses requêtes comptent dans vos limites, et il n’a pas plus d’accès que vous.',
   yourKey: 'Votre propre clé',

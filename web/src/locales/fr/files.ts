@@ -23,7 +23,7 @@ export const filesFrench: FilesStrings = {
   openFolder: (name) => `Ouvrir le dossier ${name}`,
   showMore: 'Afficher plus',
   download: (name) => `Télécharger ${name}`,
-  copyReference: (name) => `Copier le chemin interne de ${name}`,
+  copyReference: (name) => `Copier le chemin de ${name} pour les programmes`,
   remove: (name) => `Supprimer ${name}`,
   removeQuestion: (name) =>
     `Supprimer définitivement « ${name} » ? Les conversations et applications qui y font référence ne pourront plus le lire.`,

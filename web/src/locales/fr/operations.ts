@@ -4,7 +4,7 @@ export const operationsFrench: OperationsStrings = {
   title: 'Exploitation',
   refresh: 'Actualiser',
   autoRefresh: 'Actualiser automatiquement',
-  asOf: (time) => `État à ${time}, du nœud qui a répondu.`,
+  asOf: (time) => `État à ${time}, pour le serveur qui a répondu. D’autres serveurs peuvent avoir un autre état.`,
 
   health: 'État de santé',
   ok: 'Tout va bien',
@@ -12,12 +12,12 @@ export const operationsFrench: OperationsStrings = {
   notReady: 'N’accepte pas de requêtes',
   upstreamsWithIssues: (count) => (count === 1 ? 'Une connexion a des problèmes' : `${count} connexions ont des problèmes`),
   configurationRejected: 'La dernière modification de la configuration a été refusée',
-  version: (version, runtime) => `Parley ${version} sur Node ${runtime}`,
+  version: (version, runtime) => `Parley ${version} sur Node.js ${runtime}`,
   upSince: (time) => `depuis ${time}`,
   stores: 'Stockage',
   records: 'Autorisations, applications, données d’utilisation et d’audit',
   files: 'Fichiers enregistrés',
-  limits: 'Compteurs des limites, clés temporaires des applications',
+  limits: 'Utilisation comptée pour les limites, clés temporaires des applications',
   sqlite: 'SQLite sur cette machine',
   postgres: 'PostgreSQL',
   disk: 'Disque de cette machine',
@@ -35,7 +35,9 @@ export const operationsFrench: OperationsStrings = {
   rateLimited: 'au-delà de sa limite de débit',
   failing: 'échoue de façon répétée',
   lastFailures: (count) => (count === 1 ? 'dernière requête en échec' : `les ${count} dernières requêtes en échec`),
-  lastRejection: (status) => (status === 429 ? 'a dépassé sa limite de débit' : `a refusé notre clé (${status})`),
+  lastRejection: (status) =>
+    ({ 401: 'a refusé sa clé (401)', 402: 'exige un paiement (402)', 429: 'a dépassé sa limite de débit' })[status] ??
+    `a refusé l’accès (${status})`,
   rejectionHint: (status) =>
     ({
       401: 'Sa clé n’est pas acceptée. Indiquez-en une autre dans la configuration.',
@@ -48,8 +50,8 @@ export const operationsFrench: OperationsStrings = {
   pausedUntil: (when) => `en pause jusqu’à ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} requêtes en cours sur ${max}`,
   waitingCalls: (count: number, calls: string) => (count === 1 ? '1 requête en attente' : `${calls} requêtes en attente`),
-  tier: 'Ordre',
-  weight: 'Part',
+  tier: 'Ordre d’utilisation',
+  weight: 'Part relative des requêtes',
 
   configuration: 'Configuration',
   embedded: 'Aucun fichier de configuration n’est défini. La configuration intégrée est utilisée.',

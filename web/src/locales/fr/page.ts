@@ -13,9 +13,9 @@ export const french: Strings = {
   showAll: 'Tout afficher',
   showLess: 'Afficher moins',
   preview: 'Aperçu',
-  htmlNote: 'Les scripts ne s’exécutent pas, et les images du réseau ne sont pas chargées.',
+  htmlNote: 'Le code contenu dans cet aperçu n’est pas exécuté, et les images d’Internet ne sont pas chargées.',
   diagram: 'Diagramme',
-  diagramInvalid: 'Ce diagramme contient une erreur. Sa source est affichée à la place.',
+  diagramInvalid: 'Ce diagramme ne peut pas être dessiné, car il contient une erreur. Son texte est affiché à la place.',
   showFootnote: (id) => `Note ${id}`,
   alertKinds: { note: 'Remarque', tip: 'Conseil', important: 'Important', warning: 'Avertissement', caution: 'Attention' },
   wrapLines: 'Renvoyer les longues lignes',
@@ -121,7 +121,8 @@ export const french: Strings = {
   sharedByOther: (name) => (name === undefined ? 'Partagé par une autre personne' : `Partagé par ${name}`),
   applicationByOther: (name) =>
     `Application ${name === undefined ? 'd’une autre personne' : `de ${name}`}, sans accès à vos conversations.`,
-  noLongerShared: (name) => `${name} ne partage plus cette application avec vous. Adressez-vous à ${name}.`,
+  noLongerShared: (name) =>
+    `${name} ne partage plus cette application avec vous. Demandez à ${name} de la partager de nouveau, ou choisissez un autre modèle ou une autre application.`,
   sharedWithYou: 'Partagé avec vous',
   chooseFirst: 'Choisissez un modèle ou une application en haut.',
   noDeployments: 'Vous n’avez encore accès à aucun modèle ni à aucune application. Demandez l’accès à votre administrateur.',
@@ -202,7 +203,7 @@ export const french: Strings = {
   filtered: 'Un filtre de contenu a retiré une partie de la réponse.',
   toolCalled: (name) => `Le modèle veut utiliser l’outil ${name}.`,
   runTools: (count) =>
-    `${count === 1 ? 'Cette page ne peut pas l’exécuter. Exécutez-le vous-même et saisissez son résultat' : 'Cette page ne peut pas exécuter ces outils. Exécutez-les vous-même et saisissez leurs résultats'}.`,
+    `${count === 1 ? 'Cette page ne peut pas exécuter cet outil. Exécutez-le dans votre propre programme et saisissez son résultat ici' : 'Cette page ne peut pas exécuter ces outils. Exécutez-les dans vos propres programmes et saisissez leurs résultats ici'}.`,
   toolResult: (name) => `Résultat de ${name}`,
   leaveOutOldest: 'Omettre les messages les plus anciens',
   continueWithSummary: 'Continuer dans une nouvelle conversation avec un résumé',
@@ -286,9 +287,9 @@ export const french: Strings = {
     `Une étape a été refusée. ${name} a besoin de votre autorisation pour utiliser ${others}.`,
 
   errorTitle: 'Cela n’a pas fonctionné',
-  errorLimit: 'Vous avez atteint votre limite pour le moment.',
+  errorLimit: 'La limite d’utilisation est atteinte pour le moment.',
   errorParallel: 'Trop de vos requêtes sont en cours. Réessayez quand l’une d’elles se termine.',
-  errorBudget: 'La limite de dépenses est atteinte pour le moment.',
+  errorBudget: 'La limite de dépenses est atteinte pour le moment. Elle compte tous les modèles et applications ensemble.',
   errorBusy: 'Il y a trop de requêtes en ce moment.',
   errorUnavailable: 'Le modèle est injoignable pour le moment.',
   errorFailed: 'Le modèle n’a pas pu répondre.',
@@ -320,7 +321,8 @@ export const french: Strings = {
   brokeOff: 'La connexion a été perdue avant la fin de la réponse.',
   suggestRetry: 'Réessayez. Si l’échec persiste, essayez un autre modèle ou une autre application.',
   suggestWait: (when) => `Réessayez ${when}.`,
-  suggestLimit: (when) => `Vous pourrez continuer ${when}. D’ici là, essayez un autre modèle ou une autre application.`,
+  suggestLimit: (when) =>
+    `Vous pourrez continuer ${when}. D’ici là, un autre modèle ou une autre application fonctionne peut-être encore.`,
   suggestSignIn: 'Reconnectez-vous.',
   suggestAccess: 'Choisissez un modèle ou une application auxquels vous avez accès, ou demandez l’accès à votre administrateur.',
   suggestOff: 'Votre administrateur peut l’activer.',

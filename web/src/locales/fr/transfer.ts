@@ -15,9 +15,9 @@ export const transferFrench: TransferStrings = {
   importIntro:
     'Un fichier de cette page, conversations.json de l’export de ChatGPT (décompressez d’abord l’archive), un export d’Open WebUI ou une conversation exportée en JSON par LibreChat. Les conversations déjà présentes ne sont pas dupliquées.',
   chooseFile: 'Choisir un fichier à importer',
-  importing: (count) => `${count} ${plural(count, 'lue', 'lues')}…`,
-  added: (count) => `${count} ${plural(count, 'nouvelle', 'nouvelles')}`,
-  merged: (count) => `${count} avec de nouveaux messages`,
+  importing: (count) => `${count} ${plural(count, 'conversation lue', 'conversations lues')} jusqu’ici…`,
+  added: (count) => `${count} ${plural(count, 'nouvelle conversation', 'nouvelles conversations')}`,
+  merged: (count) => `${count} ${plural(count, 'complétée', 'complétées')} par d’autres messages`,
   same: (count) => `${count} déjà ${plural(count, 'présente', 'présentes')}`,
   rejected: (count) => `${count} ${plural(count, 'illisible', 'illisibles')} : pas une conversation, vide ou trop volumineuse`,
   droppedFiles: (count) =>

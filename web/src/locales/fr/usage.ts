@@ -80,7 +80,7 @@ export const usageFrench: UsageStrings = {
   calledBy: (application) => `pour ${application}`,
   noCalls: 'Aucune requête correspondante',
   olderCalls: 'Afficher les requêtes plus anciennes',
-  searchCalls: 'ID de la requête ou statut',
+  searchCalls: 'ID de la requête, ou statut HTTP comme 429',
   search: 'Rechercher',
   oneCall: 'Requête',
   backToCalls: 'Retour aux requêtes',
@@ -96,8 +96,8 @@ export const usageFrench: UsageStrings = {
   asJson: 'En JSON',
   innerNote: (count) =>
     count === undefined
-      ? 'Pour répondre à une requête, les applications peuvent en faire d’autres. Le tableau par modèle ou application les compte aussi. Ses nombres donnent donc un total plus élevé.'
-      : `Pour y répondre, des applications ont fait ${count === '1' ? 'une autre requête' : `${count} autres requêtes`}. Le tableau par modèle ou application en tient compte. Ses nombres donnent donc un total plus élevé.`,
+      ? 'Pour répondre à une requête, une application peut en envoyer d’autres à des modèles et à des applications. Le tableau par modèle ou application les compte aussi. Ses requêtes et ses tokens peuvent donc donner un total plus élevé que ci-dessus.'
+      : `Pour y répondre, des applications ont envoyé ${count === '1' ? 'une autre requête' : `${count} autres requêtes`} à des modèles et à des applications. Le tableau par modèle ou application en tient compte. Ses requêtes et ses tokens donnent donc un total plus élevé que ci-dessus.`,
   utcNote: 'Chaque jour commence à minuit UTC.',
   truncatedNote: (count) => `Seuls les ${count} premiers sont affichés. Le reste se trouve dans le fichier téléchargé.`,
   csv: 'Télécharger en CSV',
