@@ -62,6 +62,36 @@ describe('several chats', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
+  it('mark a new answer until it is seen, also in search results and after a reload', async () => {
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    fixture.upstream.script(async (exchange) => {
+      await isReleased;
+      exchange.head();
+      await exchange.events(delta({ role: 'assistant' }), text('Done.'), finish());
+      exchange.done();
+    });
+    const { page, sendMessage, readAnswer, reload } = await fixture.open('raw');
+    const item = page.locator('.conversation-item', { hasText: 'Long task' });
+    const mark = item.getByRole('img', { name: 'New answer' });
+    await sendMessage('Long task');
+    await item.getByRole('img', { name: 'Answer in progress' }).waitFor();
+    await page.getByRole('link', { name: 'New chat' }).click();
+    release();
+    await mark.waitFor();
+    const search = page.getByRole('searchbox', { name: 'Search chats' });
+    await search.fill('absent');
+    await item.waitFor({ state: 'detached' });
+    await search.fill('');
+    await mark.waitFor();
+    await reload();
+    await mark.waitFor();
+    await item.getByRole('link').click();
+    expect(await readAnswer()).toBe('Done.');
+    await page.getByRole('link', { name: 'New chat' }).click();
+    await page.locator('.starter').first().waitFor();
+    expect(await item.getByRole('img').count()).toBe(0);
+  });
+
   it('reopen their delete dialog before the browser dispatches its close event', async () => {
     const { page, sendMessage, readAnswer } = await fixture.open('demo');
     await sendMessage('Count to 3');

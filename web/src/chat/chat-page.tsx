@@ -17,6 +17,7 @@ import { type Deployment, getReadableName } from '../service/deployments.ts';
 import { ShareButton } from '../share/share-button.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { Composer } from './composer/composer.tsx';
+import { saveDraft, toUnseenKey } from './composer/drafts.ts';
 import { ConsentBanner } from './consent/consent-banner.tsx';
 import { DeploymentDialog, loadChoice } from './deployments/deployment-dialog.tsx';
 import { DeploymentIcon } from './deployments/deployment-icon.tsx';
@@ -61,6 +62,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
   const last = turns.at(-1);
   const running = findRunningReply(replyRunner, conversation, last);
   useAnnouncements(last);
+  useUnseenMark(id);
   useEffect(() => {
     // The view of turns is not part of the first load.
     for (const type of ['keydown', 'pointerdown']) document.addEventListener(type, preloadThread, { once: true });
@@ -144,6 +146,15 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
       </div>
     </main>
   );
+}
+
+/** Marks a chat in the list if the user leaves it before its answer ends. */
+function useUnseenMark(id = ''): void {
+  const { replyRunner, user, isTest = false, isTemporary = false } = usePage();
+  const isAnswering = replyRunner.isAnswering(id);
+  useEffect(() => {
+    if (id !== '' && !isTest && !isTemporary) saveDraft(user, toUnseenKey(id), isAnswering ? 'yes' : '');
+  }, [user, id, isTest, isTemporary, isAnswering]);
 }
 
 /** Returns the answer in progress: the visible one, or one that is shown side by side with it. */

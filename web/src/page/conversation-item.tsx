@@ -1,5 +1,6 @@
 import { type KeyboardEvent, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
+import { readDraft, toUnseenKey } from '../chat/composer/drafts.ts';
 import type { ConversationSummary } from '../conversation/database.ts';
 import { isComposing } from '../parts/is-composing.ts';
 import { LazyDialog, lazyView } from '../parts/lazy-view.tsx';
@@ -128,16 +129,10 @@ function RenameField({ summary, onEnd }: { readonly summary: ConversationSummary
   );
 }
 
-/** Returns `answering` while a reply is in progress, and `answered` if it ended while another page was open. */
+/** Returns `answering` while a reply is in progress, and `answered` if it ended while another view was open. */
 function useReplyStatus(id: string, isOpen: boolean): 'idle' | 'answering' | 'answered' {
-  const { library, replyRunner } = usePage();
+  const { library, replyRunner, user } = usePage();
   const isAnswering = useSyncExternalStore(library.subscribe, () => replyRunner.isAnswering(id));
-  const [isUnseen, setIsUnseen] = useState(false);
-  useEffect(() => {
-    if (isOpen) setIsUnseen(false);
-    else if (isAnswering) return () => setIsUnseen(true);
-    return undefined;
-  }, [isOpen, isAnswering]);
   if (isAnswering) return 'answering';
-  return isUnseen ? 'answered' : 'idle';
+  return !isOpen && readDraft(user, toUnseenKey(id)) !== '' ? 'answered' : 'idle';
 }

@@ -27,6 +27,9 @@ export function deleteDrafts(user: string): void {
     for (const name of Object.keys(storage)) if (name.startsWith(getPrefix(user))) storage.removeItem(name);
 }
 
+/** Key of a draft that marks a chat whose last answer ended after the user had left the chat. */
+export const toUnseenKey = (id: string): string => `unseen ${id}`;
+
 /** Returns the unsaved changes of an application, or of a new one (''). This tab stores them until the user signs out. */
 export function readAppDraft(user: string, id: string): string {
   return sessionStorage.getItem(`${getPrefix(user)}app ${id}`) ?? '';
