@@ -82,7 +82,7 @@ async function measureStores(): Promise<void> {
   await measure('read a chain of up to 10', (sample) =>
     responses.findChain(toStored(pickIndex(sample)), { nowMs, maxBytes: 1e9 }),
   );
-  await measure('find an item', (sample) => responses.findItems(toSubject(pickIndex(sample)), [`msg_${pickIndex(sample)}`]));
+  await measure('find an item', (sample) => responses.findItems(toSubject(pickIndex(sample)), [`msg_${pickIndex(sample)}`], 1e9));
   await measure('store a response', (sample) => responses.add(toStored(pickIndex(sample), 'new')));
   await measure('delete a response', (sample) => responses.delete(toStored(pickIndex(sample), 'new')));
   await measure('count the responses of a user', (sample) => responses.deleteOldest(toSubject(pickIndex(sample)), 1e12));

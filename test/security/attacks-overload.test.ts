@@ -203,7 +203,7 @@ describe('large bodies of one user', () => {
         keys: { [callerKey]: { project: 'test' }, 'another-key': { project: 'other' } },
         models: { gpt: { upstreams: [{ endpoint: `${upstream.url}/v1` }] } },
       },
-      { maxUserBodyBytes: 4 * mebibyte },
+      { maxUserInputBytes: 4 * mebibyte },
     );
     onTestFinished(() => upstream.close());
     const send = (key: string, text: string) =>

@@ -58,7 +58,7 @@ export interface ServiceOptions {
   readonly embedder?: Embedder;
   readonly responses?: NonNullable<ServiceDeps['responses']>;
   readonly maxBackgroundRunMs?: number;
-  readonly maxUserBodyBytes?: number;
+  readonly maxUserInputBytes?: number;
   readonly broadcast?: NonNullable<ServiceDeps['broadcast']>;
   readonly evaluations?: NonNullable<ServiceDeps['evaluations']>;
   readonly chats?: NonNullable<ServiceDeps['chats']>;

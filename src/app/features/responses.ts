@@ -30,7 +30,20 @@ export const responses: Feature = {
 /** Adds the routes of stored responses. Returns the dependencies that create stored responses. */
 function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'background'> {
   if (core.responses === undefined) return {};
-  const { app, clock, reportError, telemetry, snapshot, stores, broadcast, identify, calls, inFlightCalls, hasEnded } = core;
+  const {
+    app,
+    clock,
+    reportError,
+    telemetry,
+    snapshot,
+    stores,
+    broadcast,
+    identify,
+    calls,
+    inFlightCalls,
+    inputMemory,
+    hasEnded,
+  } = core;
   const { responses, conversations, isShared } = core.responses;
   const aliases = core.aliases.compat;
   const newId = createLetterIds();
@@ -46,6 +59,7 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
     reportError,
     startingWrites,
     unconfirmed,
+    inputMemory,
   });
   const { maxBackgroundRunMs: maxRunMs } = core;
   const prepare: PrepareResponse = (target, start) => createRun({ seal: stores.seal, newId, clock }, target, start);
@@ -70,6 +84,6 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
   const notifyEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
   storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded, startingWrites, hasEnded });
   chatRunRoutes(app, { ...core, runs, responses, notifyEnded });
-  conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
+  conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases, inputMemory });
   return { storage, background: { runs, responses } };
 }

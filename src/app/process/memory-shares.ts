@@ -25,12 +25,12 @@ export function getVectorBytes(memory: number): number {
   return Math.min(maxVectorBytes, Math.max(minVectorBytes, Math.floor(memory * vectorShare)));
 }
 
-const bodyShare = 1 / 8;
-const minBodyBytes = 128 * mebibyte;
+const inputShare = 1 / 8;
+const minInputBytes = 128 * mebibyte;
 
-/** Returns the bytes for the large request bodies of one user. A call takes up to twice the bytes of its body. */
-export function getUserBodyBytes(memory: number): number {
-  return Math.max(minBodyBytes, Math.floor(memory * bodyShare));
+/** Returns the bytes for the large inputs of one user. A call takes up to twice the bytes of its inputs. */
+export function getUserInputBytes(memory: number): number {
+  return Math.max(minInputBytes, Math.floor(memory * inputShare));
 }
 
 /**

@@ -26,6 +26,7 @@ import { BlockedUsers } from '#services/keys/blocked-users.ts';
 import { KeyUses } from '#services/keys/key-uses.ts';
 import { UserKeys } from '#services/keys/user-keys.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
+import { InputMemory } from '#services/node/input-memory.ts';
 import { GroupRoles } from '#services/scim/group-roles.ts';
 import { People } from '#services/scim/people.ts';
 import { AddinMount } from '#surfaces/addin/mount.ts';
@@ -40,7 +41,7 @@ import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { enforceBodyPace, headTimeouts, limitPipelining, withStrictTransport } from '#surfaces/http/server-guards.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { scimErrorDialect, scimPrefix } from '#surfaces/scim/scim-error.ts';
-import { getProcessMemory, getUserBodyBytes } from '../process/memory-shares.ts';
+import { getProcessMemory, getUserInputBytes } from '../process/memory-shares.ts';
 import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
 import type { Core } from './feature.ts';
 import { features, listApiOperations } from './features.ts';
@@ -105,7 +106,7 @@ function composeCore(
   const identify = composeIdentify(parts, { keyUses, userKeys, blockedUsers, groupRoles, people });
   const contents = composeContents(parts);
   const { applications } = parts.stores;
-  const { maxUserBodyBytes = getUserBodyBytes(getProcessMemory()) } = parts;
+  const inputMemory = new InputMemory(parts.maxUserInputBytes ?? getUserInputBytes(getProcessMemory()));
   const prepareSaved = (id: string): void =>
     pipeline.documents.prepare(async () => [await pipeline.catalog.findStored(id)].filter((saved) => saved !== undefined));
   return {
@@ -113,7 +114,8 @@ function composeCore(
     ...pipeline,
     app,
     identify,
-    handler: new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry, maxUserBodyBytes }),
+    handler: new RequestHandler({ clock, identify, snapshot, inFlightCalls, inputMemory, telemetry }),
+    inputMemory,
     inFlightCalls,
     userKeys,
     blockedUsers,

@@ -7,6 +7,7 @@ import type { StoredResources } from '#services/files/stored-resources.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
+import type { InputMemory } from '#services/node/input-memory.ts';
 import type { GroupRoles } from '#services/scim/group-roles.ts';
 import type { People } from '#services/scim/people.ts';
 import type { CompatDeps } from '#surfaces/chat-completions/routes.ts';
@@ -21,6 +22,7 @@ export interface Core extends CompleteServiceDeps, CallPipeline {
   readonly identify: Identify;
   readonly handler: RequestHandler;
   readonly inFlightCalls: InFlightCalls;
+  readonly inputMemory: InputMemory;
   /** Undefined if the service stores no keys of users. */
   readonly userKeys: UserKeys | undefined;
   /** Undefined if the service stores no keys of users. */

@@ -34,8 +34,8 @@ export interface ServiceDeps {
   readonly telemetry: Telemetry;
   /** Pause between the frames of the demo model in milliseconds. The default is 15. */
   readonly demoPaceMs?: number;
-  /** Maximum bytes of the large request bodies of one user. The default depends on the memory. */
-  readonly maxUserBodyBytes?: number;
+  /** Maximum bytes of the large inputs of one user. The default depends on the memory. */
+  readonly maxUserInputBytes?: number;
   /** Load balancer that other parts of the node share. If undefined, the service creates one. */
   readonly loadBalancer?: LoadBalancer;
   readonly stores: Pick<Stores, 'consents' | 'applications' | 'limits' | 'perRequestKeys' | 'seal'>;

@@ -26,6 +26,15 @@ export function countPageItems(items: readonly { readonly bytes: number }[], { l
   return end < 0 ? items.length : end;
 }
 
+/** Size of items that have more bytes than a read allows. The read returns no item. */
+export interface Oversize {
+  readonly bytes: number;
+}
+
+export function isOversize(read: object | undefined): read is Oversize {
+  return read !== undefined && 'bytes' in read;
+}
+
 /** Selects items of a list. */
 export interface ItemQuery extends PageBounds {
   readonly order: 'asc' | 'desc';
@@ -64,12 +73,9 @@ export interface ConversationStore {
   /** Returns one page. `unknown` names the item of the query that does not exist. */
   readPage(ref: ConversationRef, query: ItemQuery): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined>;
   /** Returns all items, earliest first. */
-  readAll(ref: ConversationRef): Promise<readonly JsonObject[] | undefined>;
-  /**
-   * Locks the conversation for this run and returns all items, earliest first. Returns `locked` if a run of a live node holds
-   * the lock.
-   */
-  begin(ref: ConversationRef, run: ConversationRun, nowMs: number): Promise<readonly JsonObject[] | 'locked' | undefined>;
+  readAll(ref: ConversationRef, maxBytes: number): Promise<readonly JsonObject[] | Oversize | undefined>;
+  /** Locks the conversation for this run. Returns `locked` if a run of a live node holds the lock. */
+  begin(ref: ConversationRef, run: ConversationRun, nowMs: number): Promise<'begun' | 'locked' | undefined>;
   /** Releases the lock if this run holds it. */
   release(conversation: string, run: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
-import type { PageBounds } from './conversation-store.ts';
+import type { Oversize, PageBounds } from './conversation-store.ts';
 
 /** Status of a response. `queued` and `in_progress` mean that it has not ended. */
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
@@ -80,7 +80,7 @@ export interface BackgroundQuery extends PageBounds {
 }
 
 /** Reason why a response cannot be continued: a response of the chain is missing, or the chain is too large. */
-export type BrokenChain = { readonly missingId: string } | { readonly bytes: number };
+export type BrokenChain = { readonly missingId: string } | Oversize;
 
 export interface ResponsePage {
   readonly responses: readonly StoredResponse[];
@@ -114,8 +114,8 @@ export interface ResponseStore {
   listChain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly ChainLink[]>;
   /** Returns background responses of a user after `after`, latest first. Returns undefined if `after` is not one of them. */
   listBackground(subject: string, query: BackgroundQuery): Promise<ResponsePage | undefined>;
-  /** Returns items of a user's responses and conversations, by ID. */
-  findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>;
+  /** Returns items of a user's responses and conversations, by ID. `maxBytes` limits the responses and items that contain them. */
+  findItems(subject: string, ids: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, JsonObject> | Oversize>;
   /** Stores a response that starts. With `run`, any node may answer it later. */
   begin(response: RunningResponse, run?: JsonObject): Promise<void>;
   /** Stores a response that was not stored before. */

@@ -69,6 +69,8 @@ interface QueuedResponse {
   readonly response: ResponseObject;
   /** Names of fields that the translation omitted. */
   readonly ignored: readonly string[];
+  /** Resolves when the run has ended. */
+  readonly ended: Promise<void>;
 }
 
 interface RunStart extends BackgroundRequest {
@@ -132,11 +134,12 @@ export class BackgroundRuns {
   async create({ target, request, value }: BackgroundRequest): Promise<QueuedResponse> {
     const { storage } = this.#deps;
     const databaseResponse = await storage.open(target, request);
-    return this.#start({ target, request, value, databaseResponse }, async ({ run, ignored }) => {
+    const { admitted, ended } = await this.#start({ target, request, value, databaseResponse }, async ({ run, ignored }) => {
       const response = { ...run.response };
       await databaseResponse.queue(response, toQueued(target, value));
       return { response, ignored: ignored() };
     });
+    return { ...admitted, ended };
   }
 
   /**
@@ -236,11 +239,14 @@ export class BackgroundRuns {
     }
   }
 
-  /** Starts a run. Resolves with the value of `onAdmitted`, after its limits admit it. Throws the error if it is rejected. */
+  /**
+   * Starts a run. Resolves with the value of `onAdmitted`, after its limits admit it, and with the end of the run. Throws the error
+   * if the run is rejected.
+   */
   async #start<Value>(
     { target: requestedTarget, request, value, databaseResponse, existing }: RunStart,
     onAdmitted: (ready: PreparedResponse) => Promise<Value>,
-  ): Promise<Value> {
+  ): Promise<{ readonly admitted: Value; readonly ended: Promise<void> }> {
     const { prepare, clock } = this.#deps;
     const record = this.#startRecord(requestedTarget.call, requestedTarget.call.record);
     const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
@@ -250,8 +256,9 @@ export class BackgroundRuns {
       const prepared = prepare(target, { request, body: value as JsonObject, opened, ...(existing && { existing }) });
       const { run, input } = prepared;
       const ref = { id: run.response.id, subject: target.call.caller.subject };
-      return await this.#answer({ ref, target, input, run, databaseResponse, isQueued: true }, () => onAdmitted(prepared))
-        .admitted;
+      const ready = { ref, target, input, run, databaseResponse, isQueued: true };
+      const { answer, admitted } = this.#answer(ready, () => onAdmitted(prepared));
+      return { admitted: await admitted, ended: answer.ended };
     } catch (error) {
       await closeRejected(databaseResponse, record, clock);
       throw error;

@@ -1,3 +1,4 @@
+import { FairQueue } from '#base/isolation/fair-queue.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
@@ -6,21 +7,27 @@ import type { ResponsesRequest } from '#contract/responses/responses-request.ts'
 import type { Target } from '#domain/call.ts';
 import { isBoundKey, mayUseRecord } from '#domain/callers/bound-key.ts';
 import { isChatRunId } from '#domain/responses/chat-run.ts';
+import { isOversize, type Oversize } from '#domain/responses/conversation-store.ts';
 import { listCarriedItems } from '#domain/responses/stored-items.ts';
 import { DatabaseResponse, type ResponseStorageDeps } from './database-response.ts';
 import { notStored, type OpenedResponse, type ResponseStorage } from './response-storage.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
-/** Items that a response continues. */
-interface EarlierTurns {
+/** Maximum size of stored items that are read without waiting and without counting in the input memory. */
+const smallBytes = 1024 ** 2;
+/** Maximum number of concurrent reads of more items. Each user has one at most. */
+const maxLargeReads = 4;
+
+interface StoredItems {
   readonly earlierItems: readonly JsonObject[];
-  /** Unique name of this run on its conversation. */
-  readonly run?: string;
+  /** Input of the request, with references replaced by their items. */
+  readonly input: readonly AnyItem[];
 }
 
 /** Stores responses and conversations in the database. */
 export class DatabaseResponseStorage implements ResponseStorage {
   readonly #deps: ResponseStorageDeps;
+  readonly #largeReads = new FairQueue({ slots: maxLargeReads });
 
   constructor(deps: ResponseStorageDeps) {
     this.#deps = deps;
@@ -30,64 +37,74 @@ export class DatabaseResponseStorage implements ResponseStorage {
     const isStored = isStoredBy(target, request);
     if (request.background === true) requireBackground(target, isStored);
     const conversation = getConversationId(request);
-    const { earlierItems, run } =
-      conversation === undefined ? await this.#readChain(target, request) : await this.#lockConversation(target, conversation);
+    const run = conversation === undefined ? undefined : await this.#lockConversation(target, conversation);
+    const turn = conversation !== undefined && run !== undefined ? { conversation, run } : undefined;
+    using held = new DisposableStack();
     try {
-      const input = await this.#resolve(target, request.input, earlierItems);
-      const turn = conversation !== undefined && run !== undefined ? { conversation, run } : undefined;
-      return new DatabaseResponse(this.#deps, { target, request, isStored, turn, earlierItems, input });
+      const items = await this.#readItems(target, request, held);
+      return new DatabaseResponse(this.#deps, { target, request, isStored, turn, ...items, held: held.move() });
     } catch (error) {
-      if (conversation !== undefined && run !== undefined) await this.#releaseConversation(conversation, run);
+      if (turn !== undefined) await this.#releaseConversation(turn.conversation, turn.run);
       throw error;
     }
   }
 
   openChatRun(target: Target): DatabaseResponse {
-    const noInput = { turn: undefined, earlierItems: [], input: [] };
+    const noInput = { turn: undefined, earlierItems: [], input: [], held: undefined };
     return new DatabaseResponse(this.#deps, { ...noInput, target, request: {}, isStored: true, isChatRun: true });
   }
 
   async openUnlocked(target: Target, request: ResponsesRequest): Promise<OpenedResponse> {
-    const conversation = getConversationId(request);
-    const { earlierItems } =
-      conversation === undefined ? await this.#readChain(target, request) : await this.#readConversation(target, conversation);
-    const input = await this.#resolve(target, request.input, earlierItems);
-    return { ...notStored, earlierItems: earlierItems as AnyItem[], input };
+    using held = new DisposableStack();
+    const { earlierItems, input } = await this.#readItems(target, request, held);
+    const release = held.move();
+    const onEnded = (): undefined => {
+      release.dispose();
+    };
+    return { ...notStored, earlierItems: earlierItems as AnyItem[], input, onEnded };
   }
 
-  async #readChain({ call, snapshot }: Target, { previous_response_id: id }: ResponsesRequest): Promise<EarlierTurns> {
-    if (id === undefined) return { earlierItems: [] };
-    if (!mayUseRecord(call.caller, id) || isChatRunId(id)) throw createPreviousNotFoundError(id, id);
-    const { maxBodyBytes: maxBytes } = snapshot.configuration.security;
+  /** Reads the items that the request continues or names. Adds the release of their memory to `held`. */
+  async #readItems(target: Target, request: ResponsesRequest, held: DisposableStack): Promise<StoredItems> {
+    const conversation = getConversationId(request);
+    const earlierItems =
+      conversation === undefined
+        ? await this.#readChain(target, request.previous_response_id, held)
+        : await this.#readConversation(target, conversation, held);
+    return { earlierItems, input: await this.#resolve(target, request.input, { earlierItems, held }) };
+  }
+
+  async #readChain(target: Target, id: string | undefined, held: DisposableStack): Promise<readonly JsonObject[]> {
+    if (id === undefined) return [];
+    const { caller } = target.call;
+    if (!mayUseRecord(caller, id) || isChatRunId(id)) throw createPreviousNotFoundError(id, id);
     const nowMs = this.#deps.clock.epochMs();
-    const chain = await this.#deps.responses.findChain({ id, subject: call.caller.subject }, { nowMs, maxBytes });
-    if ('missingId' in chain) throw createPreviousNotFoundError(id, chain.missingId);
     const param = 'previous_response_id';
-    if ('bytes' in chain) {
-      const message = `${param} names a conversation of ${chain.bytes} bytes, but at most ${maxBytes} are allowed. Start another one.`;
-      throw new ParleyError('context_length_exceeded', message, { param });
-    }
+    const chain = await this.#readBounded({ target, param, held }, (maxBytes) =>
+      this.#deps.responses.findChain({ id, subject: caller.subject }, { nowMs, maxBytes }),
+    );
+    if ('missingId' in chain) throw createPreviousNotFoundError(id, chain.missingId);
     const last = chain.at(-1);
     if (last?.status === 'queued' || last?.status === 'in_progress')
       throw createRequestError(param, 'names a response that has not ended. Wait for its end, or cancel it');
-    return { earlierItems: chain.flatMap(listCarriedItems) };
+    return chain.flatMap(listCarriedItems);
   }
 
-  /** Locks the conversation for this run. */
-  async #lockConversation({ call, snapshot }: Target, id: string): Promise<EarlierTurns> {
+  /** Locks a conversation for one run. Returns the unique name of the run. */
+  async #lockConversation({ call, snapshot }: Target, id: string): Promise<string> {
     const { conversations, responses, lease, clock, newId } = this.#deps;
     const { subject } = call.caller;
     if (!mayUseRecord(call.caller, id)) throw createConversationNotFoundError(id);
     await lease.hold();
     const run = newId();
     try {
-      const earlier = await conversations.begin({ id, subject }, { run, node: lease.node }, clock.epochMs());
-      if (earlier === undefined) throw createConversationNotFoundError(id);
-      if (earlier === 'locked') throw createConversationLockedError(id);
+      const lock = await conversations.begin({ id, subject }, { run, node: lease.node }, clock.epochMs());
+      if (lock === undefined) throw createConversationNotFoundError(id);
+      if (lock === 'locked') throw createConversationLockedError(id);
       const { maxBytesPerUser } = snapshot.configuration.responses;
       if ((await responses.deleteOldest(subject, maxBytesPerUser)) > maxBytesPerUser)
         throw createStorageFullError(maxBytesPerUser);
-      return { earlierItems: earlier, run };
+      return run;
     } catch (error) {
       await this.#releaseConversation(id, run);
       throw error;
@@ -104,20 +121,26 @@ export class DatabaseResponseStorage implements ResponseStorage {
     );
   }
 
-  async #readConversation({ call }: Target, id: string): Promise<EarlierTurns> {
-    if (!mayUseRecord(call.caller, id)) throw createConversationNotFoundError(id);
-    const earlier = await this.#deps.conversations.readAll({ id, subject: call.caller.subject });
-    if (earlier === undefined) throw createConversationNotFoundError(id);
-    return { earlierItems: earlier };
+  async #readConversation(target: Target, id: string, held: DisposableStack): Promise<readonly JsonObject[]> {
+    const { caller } = target.call;
+    if (!mayUseRecord(caller, id)) throw createConversationNotFoundError(id);
+    const earlierItems = await this.#readBounded({ target, param: 'conversation', held }, (maxBytes) =>
+      this.#deps.conversations.readAll({ id, subject: caller.subject }, maxBytes),
+    );
+    if (earlierItems === undefined) throw createConversationNotFoundError(id);
+    return earlierItems;
   }
 
   /** Replaces references by their items. Omits items that the earlier turns already contain. */
-  async #resolve({ call }: Target, input: readonly AnyItem[], earlier: readonly JsonObject[]): Promise<readonly AnyItem[]> {
+  async #resolve(target: Target, input: readonly AnyItem[], { earlierItems, held }: Earlier): Promise<readonly AnyItem[]> {
+    const { caller } = target.call;
     const referencedIds = input.filter((item) => item.type === 'item_reference').map((item) => String((item as JsonObject).id));
     if (referencedIds.length === 0) return input;
-    const earlierIds = new Set(earlier.map(({ id }) => id));
-    const missingIds = isBoundKey(call.caller) ? [] : referencedIds.filter((id) => !earlierIds.has(id));
-    const itemsById = await this.#deps.responses.findItems(call.caller.subject, missingIds);
+    const earlierIds = new Set(earlierItems.map(({ id }) => id));
+    const missingIds = isBoundKey(caller) ? [] : referencedIds.filter((id) => !earlierIds.has(id));
+    const itemsById = await this.#readBounded({ target, param: 'input', held }, (maxBytes) =>
+      this.#deps.responses.findItems(caller.subject, missingIds, maxBytes),
+    );
     return input.flatMap((item, index) => {
       if (item.type !== 'item_reference') return [item];
       if (earlierIds.has(item.id)) return [];
@@ -127,6 +150,39 @@ export class DatabaseResponseStorage implements ResponseStorage {
       return [stored as AnyItem];
     });
   }
+
+  /**
+   * Reads stored items with at most as many bytes as a body may have. Counts large ones in the input memory of the user, and
+   * reads them one after another. Throws `context_length_exceeded` and `overloaded`.
+   */
+  async #readBounded<Items extends object | undefined>(
+    { target, param, held }: BoundedRead,
+    read: (maxBytes: number) => Promise<Items | Oversize>,
+  ): Promise<Items> {
+    const { caller } = target.call;
+    const { maxBodyBytes } = target.snapshot.configuration.security;
+    const readWithin = async (maxBytes: number): Promise<Items | Oversize> => read(Math.min(maxBytes, maxBodyBytes));
+    const first = await readWithin(smallBytes);
+    if (!isOversize(first)) return first;
+    if (first.bytes <= maxBodyBytes) {
+      held.defer(this.#deps.inputMemory.hold(caller, first.bytes));
+      const second = await this.#largeReads.run(caller.subject, () => readWithin(first.bytes));
+      if (!isOversize(second)) return second;
+    }
+    const message = `${param} names ${first.bytes} bytes of stored items, but at most ${maxBodyBytes} are allowed. Start a new conversation.`;
+    throw new ParleyError('context_length_exceeded', message, { param });
+  }
+}
+
+interface BoundedRead {
+  readonly target: Target;
+  /** Field of the request that names the items. */
+  readonly param: string;
+  readonly held: DisposableStack;
+}
+
+interface Earlier extends Pick<BoundedRead, 'held'> {
+  readonly earlierItems: readonly JsonObject[];
 }
 
 export function createStorageFullError(maxBytes: number): ParleyError {

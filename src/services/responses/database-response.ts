@@ -14,6 +14,7 @@ import type {
   StoredResponse,
 } from '#domain/responses/response-store.ts';
 import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
+import type { InputMemory } from '../node/input-memory.ts';
 import type { NodeLease } from '../node/node-lease.ts';
 import type { OpenedResponse, ResponseResult, StorableResponse } from './response-storage.ts';
 import { retryUntilStored, type UnconfirmedWrites } from './unconfirmed-writes.ts';
@@ -32,6 +33,7 @@ export interface ResponseStorageDeps {
    */
   readonly startingWrites: Map<string, Promise<unknown>>;
   readonly unconfirmed: UnconfirmedWrites;
+  readonly inputMemory: InputMemory;
 }
 
 /** Time from the start of a chat run to its deletion. Its client copies the answer to its conversation much earlier. */
@@ -48,6 +50,8 @@ interface DatabaseResponseOptions {
   readonly turn: Omit<ConversationTurn, 'items'> | undefined;
   readonly earlierItems: readonly JsonObject[];
   readonly input: readonly AnyItem[];
+  /** Releases the memory of the items at the end of the response. */
+  readonly held: DisposableStack | undefined;
 }
 
 /** A response in progress. It is stored when it ends, or already when it starts if clients can know its ID before the end. */
@@ -122,6 +126,7 @@ export class DatabaseResponse implements OpenedResponse {
   }
 
   onEnded(result: ResponseResult | undefined, events?: EventBatch): Promise<boolean> | undefined {
+    this.#options.held?.dispose();
     if (result !== undefined && this.isStored) return this.#store(result, events).finally(() => this.#releaseLease());
     if (this.#options.turn === undefined) {
       this.#releaseLease();

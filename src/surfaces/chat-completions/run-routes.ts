@@ -89,6 +89,7 @@ async function start(deps: ChatRunDeps, exchange: Exchange): Promise<void> {
   const input = { request: { ...request, stream: true }, includesCost: context.wantsCost };
   const { response: run, started, answer } = await deps.runs.startChatRun({ target, input, id, ref });
   context.handOverRecord();
+  context.continueUntil(answer.ended);
   context.attachAnswer(answer);
   const { response } = context;
   if (request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(run)), context.headers);

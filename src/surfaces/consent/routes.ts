@@ -33,13 +33,16 @@ export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): v
   serveEarly(app, { method: 'DELETE', url: `${base}/*` }, (request, reply) => withdraw(deps, request, reply));
 }
 
+/** A form of thousands of dependencies has less. */
+const maxFormBytes = 4 * 1024 ** 2;
+
 /**
  * Stores the submitted form. Compares it with the form that is current after the complete body has arrived. Throws
  * `consent_outdated` if they differ.
  */
 async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promise<unknown> {
   const { maxBodyBytes } = deps.snapshot().configuration.security;
-  const options = { maxBytes: maxBodyBytes, allowsProto: true };
+  const options = { maxBytes: Math.min(maxBodyBytes, maxFormBytes), allowsProto: true };
   const { caller, body } = await readRequest(request, options, () => identifyConsentingUser(deps, request));
   const consentSubject = await find(deps, caller, getId(request));
   const form = parseConsentForm(body());

@@ -146,7 +146,7 @@ interface BodyOptions {
   /** Returns a signal that ends the reading. */
   readonly signal?: () => AbortSignal;
   /** Called when a body takes further bytes beyond the first MiB. An error that it throws ends the reading. */
-  readonly onLargeBody?: (bytes: number) => void;
+  readonly onLargeBody?: ((bytes: number) => void) | undefined;
 }
 
 /**
@@ -287,7 +287,7 @@ export async function identifyUser(deps: IdentifyDeps, request: FastifyRequest, 
   return caller;
 }
 
-interface ReadOptions extends Partial<JsonBounds> {
+interface ReadOptions extends Partial<JsonBounds>, Pick<BodyOptions, 'onLargeBody'> {
   readonly maxBytes: number;
 }
 
@@ -307,9 +307,12 @@ export async function readRequest<Identity>(request: FastifyRequest, options: Re
 }
 
 /** The body is parsed later, so that callers can check the path and the headers first. */
-async function readUnparsedJson({ raw }: FastifyRequest, { maxBytes, ...bounds }: ReadOptions): Promise<() => unknown> {
+async function readUnparsedJson(
+  { raw }: FastifyRequest,
+  { maxBytes, onLargeBody, ...bounds }: ReadOptions,
+): Promise<() => unknown> {
   requireJson(raw);
-  const bytes = await readBody(raw, maxBytes);
+  const bytes = await readBody(raw, maxBytes, { onLargeBody });
   return () => parseBody(bytes, bounds);
 }
 

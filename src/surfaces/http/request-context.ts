@@ -48,6 +48,9 @@ export class RequestContext {
   #activeReply: { readonly answer: Answer; readonly reply: CancelableReply } | undefined;
   #isPaused = false;
   #isHandedOver = false;
+  readonly #inputReleases: (() => void)[] = [];
+  /** Ends when the run that continues after the response no longer needs the body. */
+  #continuation: Promise<void> | undefined;
   /** Resolves when the response is sent or its connection is closed. */
   readonly closed: Promise<void>;
 
@@ -167,6 +170,23 @@ export class RequestContext {
     const bytes = toLatin1(JSON.stringify(this.errorDialect.toErrorBody(error, this.id)));
     if (error.status === 413 && !this.request.complete) this.#sendBeforeBodyEnds(error.status, bytes, headers);
     else sendJson(response, error.status, bytes, headers);
+  }
+
+  /** Calls `release` when the request, and the run that continues it, no longer need the body. */
+  holdInput(release: () => void): void {
+    this.#inputReleases.push(release);
+  }
+
+  /** A run uses the body until `ended`, even after the response. */
+  continueUntil(ended: Promise<void>): void {
+    this.#continuation = ended;
+  }
+
+  /** Releases the memory of the body after the run that continues the request has ended. */
+  async releaseInput(): Promise<void> {
+    if (this.#inputReleases.length === 0) return;
+    await this.#continuation;
+    for (const release of this.#inputReleases) release();
   }
 
   /** Hands the call record over to a run that continues after the request. The run then ends the record. */

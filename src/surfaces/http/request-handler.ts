@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { OwnerQuota } from '#base/isolation/fair-queue.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { findSessionInHeaders } from '#contract/chat/session-id.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -9,6 +8,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Operation, Telemetry } from '#domain/telemetry.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
+import type { InputMemory } from '#services/node/input-memory.ts';
 import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
 import { type JoinedHeaders, readBody, readCredentials, rejectLargeBody, requireJson } from './read-request.ts';
 import { type Exchange, RequestContext } from './request-context.ts';
@@ -20,8 +20,7 @@ export interface RequestHandlerDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly inFlightCalls: InFlightCalls;
   readonly telemetry: Telemetry;
-  /** Maximum bytes of the large bodies of one user. */
-  readonly maxUserBodyBytes: number;
+  readonly inputMemory: InputMemory;
 }
 
 /** `false` means that the content of the call and of its inner calls is not recorded (docs/operations.md, Content of calls). */
@@ -41,11 +40,9 @@ export interface RouteOptions {
 /** Serves the requests that run calls. Each request has one telemetry record and receives one response. */
 export class RequestHandler {
   readonly #deps: RequestHandlerDeps;
-  readonly #largeBodies: LargeBodies;
 
   constructor(deps: RequestHandlerDeps) {
     this.#deps = deps;
-    this.#largeBodies = new LargeBodies(deps.maxUserBodyBytes);
   }
 
   /**
@@ -82,14 +79,15 @@ export class RequestHandler {
     await context.closed;
     context.finish();
     inFlightCalls.delete(context);
+    await context.releaseInput();
   }
 
-  /** Reads a JSON body. Throws 415 for another media type, 413 if it is too large, and 503 if `LargeBodies` has no capacity. */
+  /** Reads a JSON body. Throws 415 for another media type, 413 if it is too large, and 503 if `InputMemory` has no capacity. */
   readJson({ context, caller }: Exchange): Buffer | Promise<Buffer> {
     requireJson(context.request);
     return readBody(context.request, this.#maxBodyBytes, {
       signal: () => context.signal,
-      onLargeBody: (bytes) => this.#largeBodies.add(caller, bytes, context.closed),
+      onLargeBody: (bytes) => context.holdInput(this.#deps.inputMemory.hold(caller, bytes)),
     });
   }
 
@@ -105,31 +103,4 @@ export class RequestHandler {
   get #maxBodyBytes(): number {
     return this.#deps.snapshot().configuration.security.maxBodyBytes;
   }
-}
-
-/**
- * Limits the memory of the large bodies of each user's calls. A body counts until the response has ended, because a call holds its
- * request until then. Calls with a per-request key count separately, so that a call and the calls of its application fit
- * together.
- */
-export class LargeBodies {
-  readonly #bytes: OwnerQuota;
-  readonly #innerBytes: OwnerQuota;
-
-  constructor(maxBytes: number) {
-    const createError = (): ParleyError => createTooManyError(maxBytes);
-    this.#bytes = new OwnerQuota(maxBytes, createError);
-    this.#innerBytes = new OwnerQuota(maxBytes, createError);
-  }
-
-  /** Counts bytes of a body until the response is closed. Throws `overloaded` if the bytes exceed the limit. */
-  add({ subject, chain }: Pick<Caller, 'subject' | 'chain'>, bytes: number, closed: Promise<void>): void {
-    const quota = chain === null ? this.#bytes : this.#innerBytes;
-    void closed.then(quota.take(subject, bytes));
-  }
-}
-
-function createTooManyError(maxBytes: number): ParleyError {
-  const message = `The large bodies of your calls in progress may have ${maxBytes} bytes together. Send fewer of them at a time.`;
-  return new ParleyError('overloaded', message, { retryAfterSeconds: 5, isClientCaused: true });
 }

@@ -116,7 +116,8 @@ async function serveBackground(
   context: RequestContext,
   runRequest: Parameters<BackgroundRuns['create']>[0],
 ): Promise<void> {
-  const { response: queued, ignored } = await background.runs.create(runRequest);
+  const { response: queued, ignored, ended } = await background.runs.create(runRequest);
+  context.continueUntil(ended);
   const { response } = context;
   const headers = buildHeaders(context, ignored);
   if (runRequest.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
@@ -149,9 +150,9 @@ async function serveCount(deps: ResponsesDeps, exchange: Exchange): Promise<void
   const { target, value } = await authorizeCall(deps, exchange);
   const request = parseResponsesRequest(value);
   const opened = await selectStorage(deps, target).openUnlocked(target, request);
-  const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
-  const { input: chatCall } = createRun({ ...deps, clock: context.clock }, target, counting);
-  const input_tokens = await deps.calls.countTokens(target, chatCall, context.signal);
+  const start = { target, request, body: value as JsonObject, opened, isCounted: true } as const;
+  const { input: chatCall } = await prepareRun(deps, context, start);
+  const input_tokens = await deps.calls.countTokens(target, chatCall, context.signal).finally(() => opened.onEnded(undefined));
   const body = { object: 'response.input_tokens', input_tokens };
   sendJson(context.response, 200, toLatin1(JSON.stringify(body)), context.headers);
 }

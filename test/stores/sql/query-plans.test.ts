@@ -137,7 +137,7 @@ describeOnEach('queries', (node) => {
       await keys.recordUses(new Map([['key', 1]]));
       await new SqlBlockedUserStore(database).list({ beforeMs: 9, beforeUser: '', limit: 10 });
       await responses.find(ref, nowMs);
-      await responses.findItems('ada', ['item']);
+      await responses.findItems('ada', ['item'], 1e9);
       await responses.sweep(nowMs);
       await new SqlConversationStore(database, seal).find(ref);
       await responses.runs.listWaiting(nowMs, 10);

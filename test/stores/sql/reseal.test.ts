@@ -123,7 +123,7 @@ async function readAll({ entries, applications, evaluations, scim, chats, shares
     await responses.find({ id: ids.response, subject }, nowMs),
     await responses.runs.readEventsAfter(ids.response, -1),
     await conversations.find(conversation),
-    await conversations.readAll(conversation),
+    await conversations.readAll(conversation, 1e9),
   ];
 }
 
@@ -184,7 +184,7 @@ describeOnEach('data that an older secret sealed', (node) => {
     expect(await countOutdated()).toBe(1);
     const repair = sql`delete from conversation_items where conversation = ${conversation.id} and nth = 3`;
     await node.database.run((kysely) => repair.execute(kysely));
-    const after = await open(new Seal([newest])).conversations.readAll(conversation);
+    const after = await open(new Seal([newest])).conversations.readAll(conversation, 1e9);
     expect(after).toEqual(items.filter((_, nth) => nth !== 3));
   });
 });

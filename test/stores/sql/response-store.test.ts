@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { systemClock } from '#base/time/clock.ts';
+import type { Oversize } from '#domain/responses/conversation-store.ts';
 import type { RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
@@ -110,10 +111,31 @@ describeOnEach('stored responses', (node) => {
     const conversation = { id: `conv_${randomUUID()}`, subject, createdAtMs: nowMs, metadata: {} };
     await new SqlConversationStore(node.database, seal).add(conversation, [{ id: `msg_${subject}`, type: 'message' }]);
     const ids = [`msg_in_${storedResponse.id}`, `msg_out_${storedResponse.id}`, `msg_${subject}`, 'msg_none'];
-    expect([...(await there().findItems(subject, ids)).keys()].toSorted()).toEqual(ids.slice(0, 3).toSorted());
-    expect((await there().findItems('other', ids)).size).toBe(0);
+    const findIds = async (user: string = subject) => {
+      const itemsById = await there().findItems(user, ids, 1e9);
+      return itemsById instanceof Map ? [...itemsById.keys()].toSorted() : itemsById;
+    };
+    expect(await findIds()).toEqual(ids.slice(0, 3).toSorted());
+    expect(await findIds('other')).toEqual([]);
     await there().delete(storedResponse);
-    expect([...(await there().findItems(subject, ids)).keys()]).toEqual([`msg_${subject}`]);
+    expect(await findIds()).toEqual([`msg_${subject}`]);
+  });
+
+  it('return the size of their items and the items of conversations if it exceeds a limit', async () => {
+    const subject = randomUUID();
+    const storedResponse = stored({ subject });
+    await here().add(storedResponse);
+    const conversation = { id: `conv_${randomUUID()}`, subject, createdAtMs: nowMs, metadata: {} };
+    const message = { id: `msg_${subject}`, type: 'message', content: 'x'.repeat(1_000) };
+    await new SqlConversationStore(node.database, seal).add(conversation, [message]);
+    const read = (maxBytes: number, ...ids: string[]) => there().findItems(subject, ids, maxBytes);
+    const responseIds = [`msg_in_${storedResponse.id}`, `msg_out_${storedResponse.id}`];
+    const { bytes: responseBytes } = (await read(1, ...responseIds)) as Oversize;
+    const { bytes: messageBytes } = (await read(1_000, message.id)) as Oversize;
+    expect(messageBytes).toBeGreaterThan(1_000);
+    const all = [...responseIds, message.id];
+    expect(await read(responseBytes + messageBytes - 1, ...all)).toEqual({ bytes: responseBytes + messageBytes });
+    expect(await read(responseBytes + messageBytes, ...all)).toHaveProperty('size', 3);
   });
 
   it('return the newest item of the user with an ID that other responses also have', async () => {
@@ -122,7 +144,8 @@ describeOnEach('stored responses', (node) => {
       stored({ subject: user, createdAtMs, input: [{ id, type: 'message', content: `${user} ${createdAtMs}` }] });
     for (const createdAtMs of [nowMs + 2, nowMs + 3, nowMs + 1]) await here().add(withItem(subject, createdAtMs));
     await Promise.all(Array.from({ length: 30 }, () => here().add(withItem('other', nowMs + 9))));
-    expect((await there().findItems(subject, [id])).get(id)).toMatchObject({ content: `${subject} ${nowMs + 3}` });
+    const itemsById = await there().findItems(subject, [id], 1e9);
+    expect(itemsById).toEqual(new Map([[id, expect.objectContaining({ content: `${subject} ${nowMs + 3}` })]]));
   });
 
   it('are counted in bytes, and the oldest ended responses are deleted beyond the quota', async () => {

@@ -9,6 +9,7 @@ import {
   countPageItems,
   type ItemPage,
   type ItemQuery,
+  type Oversize,
   type PageBounds,
   type StoredConversation,
 } from '#domain/responses/conversation-store.ts';
@@ -20,8 +21,8 @@ import { appendItems, openItem } from './conversation-rows.ts';
 import type { ConversationRow } from './response-tables.ts';
 import { releaseConversation } from './run-end.ts';
 
-type FoundRow = Pick<ConversationRow, 'id' | 'subject' | 'created_at_ms' | 'sealed_metadata'>;
-const columns = ['id', 'subject', 'created_at_ms', 'sealed_metadata'] as const;
+const columns = ['id', 'subject', 'created_at_ms', 'sealed_metadata', 'bytes'] as const;
+type FoundRow = Pick<ConversationRow, (typeof columns)[number]>;
 const itemColumns = ['conversation', 'nth', 'id', 'sealed_item'] as const;
 
 /** Conversations and their items in tables with one row each. */
@@ -128,18 +129,26 @@ export class SqlConversationStore implements ConversationStore {
     });
   }
 
-  async readAll(ref: ConversationRef): Promise<readonly JsonObject[] | undefined> {
+  async readAll(ref: ConversationRef, maxBytes: number): Promise<readonly JsonObject[] | Oversize | undefined> {
     if (!isStorableKey(ref.id)) return undefined;
-    return this.#database.run(async (kysely) =>
-      (await findRow(kysely, ref)) === undefined ? undefined : this.#all(kysely, ref.id),
-    );
+    return this.#database.run(async (kysely) => {
+      const row = await findRow(kysely, ref);
+      if (row === undefined || row.bytes > maxBytes) return row && { bytes: row.bytes };
+      const rows = await kysely
+        .selectFrom('conversation_items')
+        .select(itemColumns)
+        .where('conversation', '=', ref.id)
+        .orderBy('nth')
+        .execute();
+      return rows.map((item) => openItem(this.#seal, item));
+    });
   }
 
   async begin(
     { id, subject }: ConversationRef,
     { run, node }: ConversationRun,
     nowMs: number,
-  ): Promise<readonly JsonObject[] | 'locked' | undefined> {
+  ): Promise<'begun' | 'locked' | undefined> {
     if (!isStorableKey(id)) return undefined;
     return this.#database.run(async (kysely) => {
       const claim = kysely
@@ -156,22 +165,12 @@ export class SqlConversationStore implements ConversationStore {
         // Optimistic claim: only the node whose WHERE clause still matches the previous run gets the conversation.
         claimed = await claim.where(sql<boolean>`run is not distinct from ${current.run}`).executeTakeFirst();
       }
-      return claimed === undefined ? 'locked' : this.#all(kysely, id);
+      return claimed === undefined ? 'locked' : 'begun';
     });
   }
 
   async release(conversation: string, run: string): Promise<void> {
     await this.#database.run((kysely) => releaseConversation(kysely, conversation, run));
-  }
-
-  async #all(kysely: Kysely<Schema>, conversation: string): Promise<readonly JsonObject[]> {
-    const rows = await kysely
-      .selectFrom('conversation_items')
-      .select(itemColumns)
-      .where('conversation', '=', conversation)
-      .orderBy('nth')
-      .execute();
-    return rows.map((row) => openItem(this.#seal, row));
   }
 
   async #page(

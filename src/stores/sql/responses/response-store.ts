@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { Batches, splitIntoBatches } from '#base/stream/batches.ts';
 import { isStorableKey } from '#base/text/storable-key.ts';
-import { countPageItems } from '#domain/responses/conversation-store.ts';
+import { countPageItems, type Oversize } from '#domain/responses/conversation-store.ts';
 import type {
   BackgroundQuery,
   BrokenChain,
@@ -80,7 +80,7 @@ export class SqlResponseStore implements ResponseStore {
   async listChain(ref: ResponseRef, { nowMs, maxBytes }: ChainBounds): Promise<readonly ChainLink[]> {
     if (!isStorableKey(ref.id)) return [];
     const links = await this.#database.run((kysely) => readLinks(kysely, ref, nowMs));
-    const isComplete = links.at(-1)?.previous_id === null && sumBytes(links) <= maxBytes;
+    const isComplete = links.at(-1)?.previous_id === null && sumBytes(links.map(({ bytes }) => bytes)) <= maxBytes;
     return isComplete ? links.toReversed() : links.slice(0, 1);
   }
 
@@ -89,17 +89,35 @@ export class SqlResponseStore implements ResponseStore {
     return page && { responses: page.rows.map((row) => fromRow(this.#seal, row)), hasMore: page.hasMore };
   }
 
-  async findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>> {
-    const itemsById = new Map<string, JsonObject>();
+  async findItems(
+    subject: string,
+    ids: readonly string[],
+    maxBytes: number,
+  ): Promise<ReadonlyMap<string, JsonObject> | Oversize> {
     const storableIds = [...new Set(ids)].filter(isStorableKey);
-    for (const batch of splitIntoBatches(storableIds, rowsPerStatement)) {
-      for (const row of await this.#database.run((kysely) => findResponsesWith(kysely, subject, batch))) {
-        for (const item of listItems(fromRow(this.#seal, row))) if (typeof item.id === 'string') itemsById.set(item.id, item);
-      }
-      const missing = batch.filter((id) => !itemsById.has(id));
-      if (missing.length === 0) continue;
-      const rows = await this.#database.run((kysely) => findConversationItems(kysely, subject, missing));
-      for (const row of rows) itemsById.set(row.id, openItem(this.#seal, row));
+    const places = await Array.fromAsync(splitIntoBatches(storableIds, rowsPerStatement), (batch) =>
+      this.#database.run((kysely) => locateItems(kysely, subject, batch)),
+    );
+    const responses = places.flatMap((batch) => batch.responses);
+    const conversationItems = places.flatMap((batch) => batch.conversationItems);
+    const responseBytes = new Map(responses.map(({ response, bytes }) => [response, bytes]));
+    const bytes = sumBytes([...responseBytes.values(), ...conversationItems.map((item) => item.bytes)]);
+    if (bytes > maxBytes) return { bytes };
+    const itemsById = new Map<string, JsonObject>();
+    const rows = await this.#database.run((kysely) => readRows(kysely, [...responseBytes.keys()]));
+    const itemsByResponse = new Map([...rows].map(([id, row]) => [id, listItems(fromRow(this.#seal, row))]));
+    for (const { id, response } of responses) {
+      const item = itemsByResponse.get(response)?.findLast((item) => item.id === id);
+      if (item !== undefined) itemsById.set(id, item);
+    }
+    const conversationIds = conversationItems.map(({ id }) => id);
+    for (const batch of splitIntoBatches(conversationIds, rowsPerStatement)) {
+      const items = await this.#database.run((kysely) =>
+        selectConversationItems(kysely, subject, batch)
+          .select(['conversation_items.id', 'conversation', 'nth', 'sealed_item'])
+          .execute(),
+      );
+      for (const item of items) itemsById.set(item.id, openItem(this.#seal, item));
     }
     return itemsById;
   }
@@ -250,7 +268,7 @@ async function readChain(
   const last = links.at(-1);
   if (last === undefined) return { missingId: id };
   if (last.previous_id !== null) return { missingId: last.previous_id };
-  const bytes = sumBytes(links);
+  const bytes = sumBytes(links.map(({ bytes }) => bytes));
   if (bytes > maxBytes) return { bytes };
   const rows = await readRows(
     kysely,
@@ -273,8 +291,8 @@ async function readLinks(kysely: Kysely<Schema>, { id, subject }: ResponseRef, n
   return rows;
 }
 
-function sumBytes(links: readonly Link[]): number {
-  return links.reduce((sum, { bytes }) => sum + bytes, 0);
+function sumBytes(sizes: readonly number[]): number {
+  return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }
 
 async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {
@@ -285,35 +303,33 @@ async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise
 }
 
 /**
- * Returns the newest response of the user with each of the items, oldest first. Uses two queries, so that neither engine reads
- * all responses of the user.
+ * Returns the newest response of the user with each of the items, and the items that only a conversation contains. Uses two
+ * queries, so that neither engine reads all responses of the user.
  */
-async function findResponsesWith(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<readonly ReadRow[]> {
+async function locateItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {
   // Clients choose the IDs of their items, so other users and many responses can have the same ones.
-  const holding = await kysely
+  const places = await kysely
     .selectFrom('response_items')
     .innerJoin('responses', 'responses.id', 'response_items.response')
-    .select(['response_items.id', 'response'])
+    .select(['response_items.id', 'response', 'bytes'])
     .where('response_items.id', 'in', ids)
     .where('subject', '=', subject)
     .orderBy('created_at_ms')
     .execute();
-  const newest = new Set(new Map(holding.map(({ id, response }) => [id, response])).values());
-  if (newest.size === 0) return [];
-  return kysely
-    .selectFrom('responses')
-    .select(readColumns)
-    .where('id', 'in', [...newest])
-    .orderBy('created_at_ms')
+  const newest = new Map(places.map((place) => [place.id, place]));
+  const responses = [...newest.values()];
+  const missingIds = ids.filter((id) => !newest.has(id));
+  if (missingIds.length === 0) return { responses, conversationItems: [] };
+  const conversationItems = await selectConversationItems(kysely, subject, missingIds)
+    .select(['conversation_items.id', 'conversation_items.bytes'])
     .execute();
+  return { responses, conversationItems };
 }
 
-function findConversationItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {
+function selectConversationItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {
   return kysely
     .selectFrom('conversation_items')
     .innerJoin('conversations', 'conversations.id', 'conversation_items.conversation')
-    .select(['conversation_items.id', 'conversation', 'nth', 'sealed_item'])
     .where('conversation_items.id', 'in', ids)
-    .where('subject', '=', subject)
-    .execute();
+    .where('subject', '=', subject);
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
-import { OwnerQuota } from '#base/isolation/fair-queue.ts';
+import { FairQueue, OwnerQuota } from '#base/isolation/fair-queue.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { endResponse } from './event-stream.ts';
 import { privateFields } from './header-fields.ts';
@@ -32,15 +32,14 @@ const maxStalledMs = 60_000;
  */
 export class LargeReplies {
   readonly #unreadBytes = new OwnerQuota(maxUnreadBytes, createTooManyError);
-  /** The last read of each subject. Never rejects. */
-  readonly #reads = new Map<string, Promise<void>>();
+  readonly #reads = new FairQueue({ slots: Number.POSITIVE_INFINITY });
 
   /**
    * Sends the value that `read` returns as JSON, and returns when the client has read it or has disconnected. Throws `overloaded`
    * if the subject has too many unread bytes. Closes the connection if the client reads nothing for 60 s.
    */
   async send(subject: string, reply: FastifyReply, read: () => Promise<object>): Promise<FastifyReply> {
-    const bytes = await this.#readInTurn(subject, async () => Buffer.from(JSON.stringify(await read())));
+    const bytes = await this.#reads.run(subject, async () => Buffer.from(JSON.stringify(await read())));
     const release = this.#unreadBytes.take(subject, bytes.length);
     reply.type('application/json; charset=utf-8').send(bytes);
     reply.raw.setTimeout(maxStalledMs, () => reply.raw.destroy());
@@ -48,20 +47,6 @@ export class LargeReplies {
     await finished(reply.raw).catch(() => undefined);
     release();
     return reply;
-  }
-
-  async #readInTurn(subject: string, read: () => Promise<Buffer>): Promise<Buffer> {
-    const reading = (this.#reads.get(subject) ?? Promise.resolve()).then(read);
-    const ended = reading.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#reads.set(subject, ended);
-    try {
-      return await reading;
-    } finally {
-      if (this.#reads.get(subject) === ended) this.#reads.delete(subject);
-    }
   }
 }
 

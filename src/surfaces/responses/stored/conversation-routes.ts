@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { parseItems } from '#contract/responses/input-items.ts';
@@ -9,6 +9,7 @@ import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
 import type { ConversationRef, ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
+import type { InputMemory } from '#services/node/input-memory.ts';
 import { createStorageFullError } from '#services/responses/database-response-storage.ts';
 import type { Query } from '../../http/query.ts';
 import { identifyCaller, readJson, rejectLargeBody, type SurfaceDeps } from '../../http/read-request.ts';
@@ -21,6 +22,7 @@ export interface ConversationRoutesDeps extends Pick<SurfaceDeps, 'identify' | '
   readonly conversations: ConversationStore;
   readonly responses: ResponseStore;
   readonly newId: () => string;
+  readonly inputMemory: InputMemory;
   /** Prefixes such as `openai`. */
   readonly aliases: readonly string[];
 }
@@ -35,17 +37,17 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
   const replies = new LargeReplies();
   for (const alias of ['', ...deps.aliases.map((name) => `/${name}`)]) {
     const base = `${alias}/v1/conversations`;
-    serveEarly(app, { method: 'POST', url: base }, (request) => create(deps, request));
+    serveEarly(app, { method: 'POST', url: base }, (request, reply) => create(deps, { request, reply }));
     const url = `${base}/:conversation`;
     app.get(url, async (request) => toConversationObject(await find(deps, request)));
-    serveEarly(app, { method: 'POST', url }, (request) => update(deps, request));
+    serveEarly(app, { method: 'POST', url }, (request, reply) => update(deps, { request, reply }));
     serveEarly(app, { method: 'DELETE', url }, (request) => remove(deps, request));
     const items = `${base}/${alias === '' ? conversationParam : ':conversation'}/items`;
     app.get(items, async (request, reply) => {
       const ref = await resolveRef(deps, request);
       return replies.send(ref.subject, reply, () => listItems(deps, ref, request.query as Query));
     });
-    serveEarly(app, { method: 'POST', url: items }, (request) => addItems(deps, request));
+    serveEarly(app, { method: 'POST', url: items }, (request, reply) => addItems(deps, { request, reply }));
     app.get(`${items}/:item`, async (request, reply) => {
       const { item, ...ref } = await resolveRef(deps, request);
       return replies.send(ref.subject, reply, () => getItem(deps, ref, item, request.query as Query));
@@ -54,8 +56,13 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
   }
 }
 
-async function create(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { caller, body } = await readObjectBody(deps, request, { mayBeEmpty: true });
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+async function create(deps: ConversationRoutesDeps, { request, reply }: Exchange): Promise<unknown> {
+  const { caller, body } = await readObjectBody(deps, { request, reply }, { mayBeEmpty: true });
   requireStorageEnabled(deps);
   const items = toItems(deps, body.items ?? []);
   const metadata = readMetadata(body.metadata) ?? {};
@@ -67,8 +74,8 @@ async function create(deps: ConversationRoutesDeps, request: FastifyRequest): Pr
   return toConversationObject(conversation);
 }
 
-async function update(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { caller, body } = await readObjectBody(deps, request);
+async function update(deps: ConversationRoutesDeps, { request, reply }: Exchange): Promise<unknown> {
+  const { caller, body } = await readObjectBody(deps, { request, reply });
   requireStorageEnabled(deps);
   const metadata = readMetadata(body.metadata);
   const ref = { ...getParams(request), subject: caller.subject };
@@ -102,8 +109,8 @@ function toNextQuery(itemQuery: ItemQuery, items: readonly JsonObject[]): ItemQu
   return isBackward ? { ...itemQuery, before: String(items[0]?.id) } : { ...itemQuery, after: String(items.at(-1)?.id) };
 }
 
-async function addItems(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const { caller, body } = await readObjectBody(deps, request);
+async function addItems(deps: ConversationRoutesDeps, { request, reply }: Exchange): Promise<unknown> {
+  const { caller, body } = await readObjectBody(deps, { request, reply });
   requireStorageEnabled(deps);
   if (body.items === undefined) throw createRequestError('items', 'is required');
   const items = toItems(deps, body.items);
@@ -139,7 +146,7 @@ async function find(deps: ConversationRoutesDeps, request: FastifyRequest): Prom
 
 async function readObjectBody(
   deps: ConversationRoutesDeps,
-  request: FastifyRequest,
+  { request, reply }: Exchange,
   { mayBeEmpty = false }: { mayBeEmpty?: boolean } = {},
 ): Promise<{ caller: Caller; body: JsonObject }> {
   const { raw } = request;
@@ -148,7 +155,9 @@ async function readObjectBody(
   const caller = await identifyForConversation(deps, request);
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (mayBeEmpty && (length ?? '0') === '0' && encoding === undefined) return { caller, body: {} };
-  const body = (await readJson(request, { maxBytes: maxBodyBytes })) ?? {};
+  // The response of a request can contain its items, so the memory is in use until the client has read the response.
+  const onLargeBody = (bytes: number): void => void reply.raw.once('close', deps.inputMemory.hold(caller, bytes));
+  const body = (await readJson(request, { maxBytes: maxBodyBytes, onLargeBody })) ?? {};
   if (!isJsonObject(body)) throw createRequestError('body', 'must be an object');
   return { caller, body };
 }
