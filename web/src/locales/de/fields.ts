@@ -144,7 +144,7 @@ export const fieldsGerman: FieldStrings = {
     'upstreams.key': 'Wird verschlüsselt gespeichert und nie wieder angezeigt.',
     'upstreams.model': 'Leer: die ID des Modells.',
     weight: 'Eine Verbindung mit 2 bekommt doppelt so viele Anfragen wie eine mit 1. Mit 0 bekommt sie keine.',
-    tier: 'Verbindungen mit der kleinsten Zahl kommen zuerst dran. Fallen alle aus, folgen die nächsten.',
+    tier: 'Verbindungen mit der kleinsten Zahl kommen zuerst dran. Sind alle ausgefallen oder ausgelastet, folgen die nächsten.',
     userRoles: 'Nur Personen und Schlüssel mit einer dieser Rollen können es nutzen. Leer: alle.',
     'applications.userRoles':
       'Nur Personen und Schlüssel mit einer dieser Rollen können es nutzen. Leer: alle, außer wenn unter „Personen“ jemand steht.',

@@ -146,7 +146,7 @@ export const fieldsEnglish = {
     'upstreams.key': 'Stored encrypted and never shown again.',
     'upstreams.model': 'Left empty: the ID of the model.',
     weight: 'A connection with 2 gets twice as many requests as one with 1. With 0, it gets none.',
-    tier: 'Connections with the lowest number are used first. The next ones follow if all of these fail.',
+    tier: 'Connections with the lowest number are used first. The next ones follow if all of these fail or are busy.',
     userRoles: 'Only people and keys with one of these roles can use it. Left empty: everyone.',
     'applications.userRoles':
       'Only people and keys with one of these roles can use it. Left empty: everyone, unless “People” lists someone.',

@@ -144,7 +144,7 @@ export const fieldsSpanish: FieldStrings = {
     'upstreams.key': 'Se guarda cifrada y no se vuelve a mostrar.',
     'upstreams.model': 'Vacío: el ID del modelo.',
     weight: 'Una conexión con 2 recibe el doble de solicitudes que una con 1. Con 0 no recibe ninguna.',
-    tier: 'Primero se usan las conexiones con el número más bajo. Si todas fallan, siguen las demás.',
+    tier: 'Primero se usan las conexiones con el número más bajo. Si todas fallan o están ocupadas, siguen las demás.',
     userRoles: 'Solo pueden usarlo las personas y claves con uno de estos roles. Vacío: todos.',
     'applications.userRoles':
       'Solo pueden usarla las personas y claves con uno de estos roles. Vacío: todos, salvo que «Personas» contenga a alguien.',

@@ -175,7 +175,7 @@ export const builderFrench: BuilderStrings = {
   },
   removeItem: (name) => `Retirer ${name}`,
   noSelection: 'Aucun',
-  keyTaken: (name) => `« ${name} » existe déjà. Saisissez un autre nom.`,
+  keyTaken: (name) => `« ${name} » existe déjà. Saisissez un autre nom.`,
   useDefault: 'Utiliser la valeur par défaut',
   notSet: 'Non défini',
   kind: 'Type',

@@ -144,7 +144,7 @@ export const fieldsFrench: FieldStrings = {
     'upstreams.key': 'Enregistrée chiffrée, elle n’est plus jamais affichée.',
     'upstreams.model': 'Vide : l’ID du modèle.',
     weight: 'Une connexion à 2 reçoit deux fois plus de requêtes qu’une connexion à 1. À 0, elle n’en reçoit aucune.',
-    tier: 'Les connexions au plus petit nombre servent d’abord. Les suivantes servent si toutes sont en panne.',
+    tier: 'Les connexions au plus petit nombre servent d’abord. Les suivantes servent si toutes sont en panne ou occupées.',
     userRoles: 'Seules les personnes et les clés qui ont l’un de ces rôles peuvent l’utiliser. Vide : tout le monde.',
     'applications.userRoles':
       'Seules les personnes et les clés qui ont l’un de ces rôles peuvent l’utiliser. Vide : tout le monde, sauf si « Personnes » contient quelqu’un.',
