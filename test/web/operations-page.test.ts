@@ -182,7 +182,7 @@ describe('the operations page', () => {
       route.fulfill({ status: 503, json: { error: { code: 'overloaded', message: 'The store is missing.' } } }),
     );
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
-    await page.getByRole('alert').getByText('There are too many requests right now.').waitFor();
+    await page.getByRole('alert').getByText('The service cannot handle the request right now.').waitFor();
     await page.getByRole('alert').locator('summary').click();
     await page.getByRole('alert').getByText('The store is missing.').waitFor();
     await page.unroute('**/v1/admin/state');

@@ -282,7 +282,7 @@ export const adminGerman: AdminStrings = {
   inUse: (users) =>
     `Nicht möglich, weil andere Einträge von den jetzigen Einstellungen abhängen: ${users}. Ändere zuerst diese Einträge.`,
   storeUnavailable:
-    'Die Datenbank ist gerade nicht erreichbar. Bis sie wieder da ist, lassen sich Änderungen nicht speichern. Deine Eingaben bleiben. Versuch es etwas später noch einmal.',
+    'Der Dienst kann das gerade nicht laden oder speichern, zum Beispiel weil seine Datenbank nicht erreichbar ist. Deine Eingaben bleiben. Versuch es etwas später noch einmal.',
   errors: {
     id_taken: 'Es gibt schon einen Eintrag mit dieser ID. Wähle eine andere.',
     configured_in_file: 'Dieser Eintrag steht in einer Konfigurationsdatei und lässt sich nur dort ändern.',

@@ -286,6 +286,7 @@ export const german: Strings = {
   errorParallel: 'Zu viele deiner Anfragen laufen gleichzeitig. Versuche es erneut, wenn eine davon endet.',
   errorBudget: 'Die Ausgabengrenze ist für jetzt erreicht. Sie zählt alle Modelle und Anwendungen zusammen.',
   errorBusy: 'Zurzeit gibt es zu viele Anfragen.',
+  errorOverloaded: 'Der Dienst kann die Anfrage gerade nicht bearbeiten.',
   errorUnavailable: 'Das Modell ist zurzeit nicht erreichbar.',
   errorFailed: 'Das Modell konnte nicht antworten.',
   errorInternal: 'Im Dienst ist etwas schiefgegangen.',

@@ -283,7 +283,7 @@ export const adminEnglish = {
   inUse: (users: string) =>
     `Not possible, because other entries depend on the current settings: ${users}. Change those entries first.`,
   storeUnavailable:
-    'The database cannot be reached at the moment. Changes cannot be saved until it is back. Your input stays. Try again in a while.',
+    'The service cannot load or save this right now, for example because its database cannot be reached. Your input stays. Try again in a while.',
   errors: {
     id_taken: 'There is already an entry with this ID. Choose another one.',
     configured_in_file: 'A configuration file has this entry, so it can only be changed there.',

@@ -284,6 +284,7 @@ export const english = {
   errorParallel: 'You have too many requests in progress. Try again when one of them ends.',
   errorBudget: 'The spending limit is reached for now. It counts all models and applications together.',
   errorBusy: 'There are too many requests right now.',
+  errorOverloaded: 'The service cannot handle the request right now.',
   errorUnavailable: 'The model cannot be reached at the moment.',
   errorFailed: 'The model could not answer.',
   errorInternal: 'Something went wrong in the service.',

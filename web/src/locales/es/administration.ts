@@ -275,7 +275,7 @@ export const adminSpanish: AdminStrings = {
   inUse: (users) =>
     `No es posible, porque otras entradas dependen de los ajustes actuales: ${users}. Cambia primero esas entradas.`,
   storeUnavailable:
-    'La base de datos no está disponible ahora. No se pueden guardar cambios hasta que vuelva. Lo que escribiste se queda. Inténtalo un poco más tarde.',
+    'El servicio no puede cargar o guardar esto ahora, por ejemplo porque su base de datos no está disponible. Lo que escribiste se queda. Inténtalo un poco más tarde.',
   errors: {
     id_taken: 'Ya hay una entrada con este ID. Elige otro.',
     configured_in_file: 'Esta entrada está en un archivo de configuración y solo se puede cambiar allí.',

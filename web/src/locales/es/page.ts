@@ -285,6 +285,7 @@ export const spanish: Strings = {
   errorParallel: 'Tienes demasiadas solicitudes en curso. Inténtalo de nuevo cuando termine una de ellas.',
   errorBudget: 'El límite de gasto se ha alcanzado por ahora. Cuenta todos los modelos y aplicaciones juntos.',
   errorBusy: 'Hay demasiadas solicitudes en este momento.',
+  errorOverloaded: 'El servicio no puede atender la solicitud en este momento.',
   errorUnavailable: 'No se puede contactar con el modelo en este momento.',
   errorFailed: 'El modelo no pudo responder.',
   errorInternal: 'Algo salió mal en el servicio.',

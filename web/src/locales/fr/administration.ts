@@ -281,7 +281,7 @@ export const adminFrench: AdminStrings = {
 
   inUse: (users) => `Impossible, car d’autres entrées dépendent des réglages actuels : ${users}. Modifiez d’abord ces entrées.`,
   storeUnavailable:
-    'La base de données est injoignable pour l’instant. Les modifications ne peuvent pas être enregistrées avant son retour. Votre saisie reste. Réessayez un peu plus tard.',
+    'Le service ne peut pas charger ou enregistrer cela pour l’instant, par exemple parce que sa base de données est injoignable. Votre saisie reste. Réessayez un peu plus tard.',
   errors: {
     id_taken: 'Une entrée porte déjà cet ID. Choisissez-en un autre.',
     configured_in_file: 'Cette entrée se trouve dans un fichier de configuration et ne peut être modifiée que là.',

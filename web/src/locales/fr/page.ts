@@ -291,6 +291,7 @@ export const french: Strings = {
   errorParallel: 'Trop de vos requêtes sont en cours. Réessayez quand l’une d’elles se termine.',
   errorBudget: 'La limite de dépenses est atteinte pour le moment. Elle compte tous les modèles et applications ensemble.',
   errorBusy: 'Il y a trop de requêtes en ce moment.',
+  errorOverloaded: 'Le service ne peut pas traiter la requête pour le moment.',
   errorUnavailable: 'Le modèle est injoignable pour le moment.',
   errorFailed: 'Le modèle n’a pas pu répondre.',
   errorInternal: 'Un problème est survenu dans le service.',
