@@ -78,7 +78,7 @@ function gate(
   });
   const catalog = new Catalog(new MemoryApplicationStore());
   const dependencies = (now: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot: now, caller });
-  const requireConsent = createRequireConsent({ store: consents, dependencies, onGraph: () => undefined });
+  const requireConsent = createRequireConsent({ store: consents, dependencies, onDependencyGraph: () => undefined });
   const counters = new LimitCounters(limits, systemClock);
   const record = noopTelemetry.startCall({} as CallStart);
   const reserveQuota = createReserveQuota({

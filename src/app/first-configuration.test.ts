@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
-import type { Surroundings } from '#configuration/find-models.ts';
+import type { ModelSources } from '#configuration/find-models.ts';
 import { createDefaultConfiguration } from './first-configuration.ts';
 import type { SampleAddress } from './sample/sample.ts';
 
-function check(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
+function check(surroundings: Partial<ModelSources>, sample?: SampleAddress) {
   const checked = createDefaultConfiguration(
     { environment: {}, ollamaTags: undefined, ...surroundings },
     { key: 'local-key-1', sample },

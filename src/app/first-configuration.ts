@@ -2,7 +2,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { tryParseJson } from '#base/json/json.ts';
 import { checkConfiguration } from '#configuration/check.ts';
-import { findModels, ollamaTagsUrl, type Surroundings } from '#configuration/find-models.ts';
+import { findModels, type ModelSources, ollamaTagsUrl } from '#configuration/find-models.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import type { RejectedConfiguration, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
@@ -12,7 +12,7 @@ import { createSampleApplications, type SampleAddress } from './sample/sample.ts
 /** Name of the key that the default configuration has until the process ends. */
 export const localKeyName = 'local';
 
-const probeMs = 500;
+const probeTimeoutMs = 500;
 const maxTagsBytes = 1024 * 1024;
 
 /**
@@ -29,10 +29,10 @@ export async function loadFirstConfiguration(
 
 /** Returns the tags response of a local Ollama. Returns undefined if Ollama does not answer within 1 second. */
 async function fetchOllamaTags(http: HttpClient): Promise<unknown> {
-  const timeouts = { connectMs: probeMs, firstByteMs: probeMs, idleMs: probeMs };
+  const timeouts = { connectMs: probeTimeoutMs, firstByteMs: probeTimeoutMs, idleMs: probeTimeoutMs };
   const request = { method: 'GET', url: new URL(ollamaTagsUrl), headers: {}, body: null, timeouts } as const;
   try {
-    const reply = await openReply(http, request, AbortSignal.timeout(2 * probeMs));
+    const reply = await openReply(http, request, AbortSignal.timeout(2 * probeTimeoutMs));
     return tryParseJson(await readText(reply, maxTagsBytes));
   } catch {
     return undefined;
@@ -47,14 +47,14 @@ interface LocalDefaults {
   readonly sample: SampleAddress | undefined;
 }
 
-const thisMachine = ['127.0.0.0/8', '::1'];
+const loopbackNetworks = ['127.0.0.0/8', '::1'];
 
 /**
  * Returns the configuration without files: a demo that needs no network and no API key of a provider, and the models found on
  * this machine.
  */
 export function createDefaultConfiguration(
-  surroundings: Surroundings,
+  sources: ModelSources,
   { key, sample }: LocalDefaults,
 ): ValidConfiguration | RejectedConfiguration {
   return checkConfiguration({
@@ -65,11 +65,11 @@ export function createDefaultConfiguration(
         upstreams: [{ protocol: 'demo' }],
       },
       'demo-embeddings': { type: 'embedding', displayName: 'Demo embeddings', upstreams: [{ protocol: 'demo' }] },
-      ...findModels(surroundings),
+      ...findModels(sources),
     },
     ...(sample && { applications: createSampleApplications(sample) }),
     // Only the person who started the service has the key, so tools may reach other services on this machine.
-    security: { allowPrivateNetworks: thisMachine },
+    security: { allowPrivateNetworks: loopbackNetworks },
     keys: { [localKeyName]: { project: 'local', key, roles: [defaultRole, adminRole] } },
   });
 }

@@ -71,7 +71,7 @@ export async function serve(settings: Settings, environment: Environment, worker
   const address = await listenForAddress(listen, service.app.server, settings);
   const sideListeners = await openSideListeners(node, service.app);
   const listeners = [http, reload, service.embedder, service.app, ...sideListeners, ...(sample?.server ? [sample.server] : [])];
-  const drain = createDrain(node, { ...service, connections }, [listeners, ...node.closing]);
+  const drain = createDrain(node, { ...service, connections }, [listeners, ...node.closeStages]);
   node.state.markStarted(() => drain.isDraining);
   if (worker === undefined) {
     const onSignal = ignoreEchoes(drain.handleSignal, environment, clock);
@@ -155,11 +155,11 @@ function composeNode(
     onRemovedReferences: (deployment, count) =>
       log.debug('removed references to files that the deployment cannot read', { deployment, count }),
     recordAudit,
-    onGraph(graph) {
+    onDependencyGraph(graph) {
       const dangling = state.recordGraph(graph);
       if (dangling.length > 0) log.warn(formatAllDangling(dangling));
     },
-    onMissing(application, references) {
+    onMissingDocuments(application, references) {
       const missing = state.documents.record(application, references);
       if (missing !== undefined) log.warn(missing);
     },
@@ -168,7 +168,7 @@ function composeNode(
       if (line !== undefined) log.warn(line);
     },
     ...(settings.tls && { tls: readTls(settings.tls) }),
-    prepare(app) {
+    addHooks(app) {
       rejectWhileDraining(app, () => service.inFlightCalls.isClosed);
       measureHttp(app, telemetry);
     },
@@ -243,7 +243,7 @@ function createDrain(
   const { drainMs, lameDuckMs } = settings;
   process.on('unhandledRejection', (reason) => log.error('unhandled promise rejection', reason));
   const { server } = app;
-  return new Drain({ server, connections, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closing, exit });
+  return new Drain({ server, connections, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closeStages: closing, exit });
 }
 
 /** Returns the configuration to start with. Throws SettingError with all configuration errors. */
@@ -296,9 +296,9 @@ function createReadNode(deps: NodeReportDeps): () => Promise<NodeReport> {
   const { settings, snapshot, state, clock, version, uptimeSeconds, listIssues } = deps;
   return async () => {
     const reasons = await listIssues();
-    const now = clock.epochMs();
+    const nowMs = clock.epochMs();
     return {
-      node: { version, runtime: process.version, startedAt: Math.round(now - uptimeSeconds() * 1000), now },
+      node: { version, runtime: process.version, startedAt: Math.round(nowMs - uptimeSeconds() * 1000), now: nowMs },
       health: { status: reasons.length === 0 ? 'ok' : 'degraded', reasons },
       hindrances: state.listObstacles(),
       stores: toStores(deps),

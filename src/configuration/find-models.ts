@@ -16,7 +16,7 @@ const openaiEndpoint = 'https://api.openai.com/v1';
 const anthropicEndpoint = 'https://api.anthropic.com/v1';
 const ollamaEndpoint = 'http://127.0.0.1:11434/v1';
 
-export interface Surroundings {
+export interface ModelSources {
   readonly environment: Environment;
   /** Response JSON of a local Ollama at `ollamaTagsUrl`. Undefined if no Ollama is running. */
   readonly ollamaTags: unknown;
@@ -26,7 +26,7 @@ export interface Surroundings {
  * Returns the models that are available without a configuration, as entries of `models`. Includes models of OpenAI and Anthropic
  * if their API keys are set, and models of a local Ollama.
  */
-export function findModels({ environment, ollamaTags }: Surroundings): JsonObject {
+export function findModels({ environment, ollamaTags }: ModelSources): JsonObject {
   const readVariable = (name: string): string => environment[name]?.trim() ?? '';
   const openai = readVariable('OPENAI_API_KEY');
   const anthropic = readVariable('ANTHROPIC_API_KEY');

@@ -55,10 +55,10 @@ export async function watchConfiguration(
     const before = currentDigest;
     currentDigest = undefined;
     if ('errors' in loaded) return listener.onRejected(loaded.errors);
-    const now = computeDigest(loaded.configuration);
+    const digest = computeDigest(loaded.configuration);
     // One change can cause several events that are more than 100 ms apart on a busy machine.
-    if (now !== before) listener.onLoaded(loaded);
-    currentDigest = now;
+    if (digest !== before) listener.onLoaded(loaded);
+    currentDigest = digest;
   };
   const reload = new Reload((signal) =>
     load()

@@ -37,7 +37,7 @@ export interface QuickAppDeps {
   readonly states: RunStates;
   readonly toolSources: (configuration: Configuration) => ToolSources;
   /** Called with the application and its dangling dependencies, as a graph. */
-  readonly onGraph: (graph: DependencyGraph) => void;
+  readonly onDependencyGraph: (graph: DependencyGraph) => void;
   /** Called with the error of a tool, whose reason is not disclosed to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
@@ -86,7 +86,7 @@ async function startRun(deps: QuickAppDeps, applicationRun: ApplicationRun): Pro
   const model = snapshot.deployments.get(app.model);
   const run: QuickAppRun = {
     app,
-    tools: conversation.waiting.length > 0 ? noTools : await loadAppTools(deps, app, applicationRun),
+    tools: conversation.pendingCalls.length > 0 ? noTools : await loadAppTools(deps, app, applicationRun),
     request,
     conversation,
     sendModelRequest: (modelRequest) => sendToModel(modelRequest, signal),
@@ -122,7 +122,7 @@ async function loadAppTools(deps: QuickAppDeps, app: QuickApp, applicationRun: A
   const { deployment, snapshot } = prepared.target;
   const { deployments, dangling } = await findDeploymentTools(deployment, { catalog: deps.catalog, snapshot, caller });
   // A draft must not replace the findings for the saved application.
-  if (prepared.target.call.draft === undefined) deps.onGraph({ deployments: [deployment], dangling });
+  if (prepared.target.call.draft === undefined) deps.onDependencyGraph({ deployments: [deployment], dangling });
   const sources = deps.toolSources(snapshot.configuration);
   const mayRead = (file: string): boolean => caller.chain?.rights.allows('READ', file) === true;
   const owner = deployment.ownership?.owner ?? null;

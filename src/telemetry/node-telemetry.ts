@@ -50,7 +50,7 @@ export interface NodeTelemetry extends Telemetry {
   close(): Promise<void>;
 }
 
-const closeMs = 1_000;
+const closeTimeoutMs = 1_000;
 const pseudonymLength = 12;
 
 export async function openTelemetry(options: TelemetryOptions): Promise<NodeTelemetry> {
@@ -80,7 +80,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
     toPrometheus: (format = 'prometheus', metrics = readAll()) => prometheus.write(resource, metrics, format),
     async close() {
       watch.stop();
-      await Promise.race([exporter?.close(), new Promise((resolve) => setTimeout(resolve, closeMs).unref())]);
+      await Promise.race([exporter?.close(), new Promise((resolve) => setTimeout(resolve, closeTimeoutMs).unref())]);
     },
   };
 }

@@ -19,7 +19,7 @@ function toForm({ form }: Vector): object {
 
 it.each(vectors)('the served form has $name', async (vector) => {
   const graphs: DependencyGraph[] = [];
-  await using service = await startService(toConfiguration(vector), { onGraph: (graph) => graphs.push(graph) });
+  await using service = await startService(toConfiguration(vector), { onDependencyGraph: (graph) => graphs.push(graph) });
   const { status, text } = await getConsent(service, encodeURIComponent(vector.root));
   const requiresConsent = vector.form.some(([, consentRequired]) => consentRequired === true);
   const expected = requiresConsent ? { consent: toForm(vector), accepted: false } : { accepted: true };

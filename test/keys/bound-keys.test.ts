@@ -31,7 +31,7 @@ beforeAll(async () => {
     chats: database.chats(),
     shares: database.shares(),
     admin: { journal: undefined as never, readNode: () => report },
-    prepare(app) {
+    addHooks(app) {
       app.addHook('onRoute', ({ method, url }) => {
         for (const name of [method].flat()) routes.add(`${name} ${url}`);
       });

@@ -44,7 +44,7 @@ export const roles = { maker: { selfService: { keys: 3, maxDays: 30 } }, plain: 
 
 export async function startKeysCluster(
   engine: 'SQLite' | 'PostgreSQL',
-  options: ServiceOptions & Pick<ServiceDeps, 'prepare'> = {},
+  options: ServiceOptions & Pick<ServiceDeps, 'addHooks'> = {},
 ): Promise<KeysCluster> {
   const responseDatabase = await openResponses(engine);
   const issuer = await startIssuer();

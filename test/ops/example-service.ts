@@ -47,7 +47,7 @@ import { audit, report, usage } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
 import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 
-type Parts = ServiceOptions & Pick<ServiceDeps, 'prepare'>;
+type Parts = ServiceOptions & Pick<ServiceDeps, 'addHooks'>;
 
 const key = 'the-local-key';
 const subject = 'key:local';
@@ -104,7 +104,7 @@ export async function startExampleService(): Promise<ExampleService> {
   const parts: Parts = {
     ...{ files, applications, consents, perRequestKeys, passages: { index: new SqlPassageIndex(database), owner: 'node' } },
     admin: { journal, readNode: () => fullReport },
-    prepare(app) {
+    addHooks(app) {
       app.addHook('onRoute', ({ method, url }) => void routes.push(...[method].flat().map((name) => `${name} ${url}`)));
       opsRoutes(app, opsDeps);
     },

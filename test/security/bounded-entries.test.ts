@@ -14,7 +14,7 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService(
     { models: { demo: { upstreams: [{ protocol: 'demo' }] } }, security: { allowPrivateNetworks: ['127.0.0.0/8'] } },
-    { applications: store, onGraph: (graph) => graphs.push(graph) },
+    { applications: store, onDependencyGraph: (graph) => graphs.push(graph) },
   );
 });
 

@@ -37,7 +37,7 @@ export interface FullService extends AsyncDisposable {
   readonly internalErrors: readonly string[];
 }
 
-type Parts = ServiceOptions & Pick<ServiceDeps, 'files' | 'prepare' | 'admin'>;
+type Parts = ServiceOptions & Pick<ServiceDeps, 'files' | 'addHooks' | 'admin'>;
 
 /** Starts the service. `toConfiguration` receives the URL of the host. `storesContent` adds stored responses and chats. */
 export async function startFullService(
@@ -71,7 +71,7 @@ export async function startFullService(
     }),
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
     reportError: (message, error) => internalErrors.push(`${message}: ${describe(error)}`),
-    prepare(app) {
+    addHooks(app) {
       app.addHook('onRoute', ({ method, url }) => void routes.push(...[method].flat().map((name) => `${name} ${url}`)));
       operatorRoutes(app);
     },

@@ -75,15 +75,15 @@ interface CallInProgress {
 function createCounters(holders: readonly string[], total: number, added: Amounts): Counter[] {
   return holders.flatMap((holder, scope) =>
     windows.map((window) => {
-      const claim = window.kind === 'requests' ? -1 : claimKinds.indexOf(window.kind) + claimKinds.length * scope;
-      return { window, holder, endsAtMs, total, amount: window.kind === 'calls' ? 0 : added[window.kind], claim };
+      const claimIndex = window.kind === 'requests' ? -1 : claimKinds.indexOf(window.kind) + claimKinds.length * scope;
+      return { window, holder, endsAtMs, total, amount: window.kind === 'calls' ? 0 : added[window.kind], claimIndex };
     }),
   );
 }
 
 function createClaims(holders: readonly string[], amounts: Amounts, exempt: Amounts): RequestedClaim[] {
   return holders.flatMap((holder) =>
-    claimKinds.map((kind): RequestedClaim => ({ kind, holder, amount: amounts[kind], exempt: exempt[kind] })),
+    claimKinds.map((kind): RequestedClaim => ({ kind, holder, amount: amounts[kind], exemptAmount: exempt[kind] })),
   );
 }
 
@@ -117,7 +117,7 @@ class StorePair {
     if (memoryOutcome === undefined || redisOutcome === undefined) expect.unreachable();
     expect([redisOutcome.used, redisOutcome.reserved]).toEqual([memoryOutcome.used, memoryOutcome.reserved]);
     const isAdmitted = counters.every(
-      ({ claim }, index) => (memoryOutcome.used[index] ?? 0) + (memoryOutcome.reserved[claim] ?? 0) < total,
+      ({ claimIndex }, index) => (memoryOutcome.used[index] ?? 0) + (memoryOutcome.reserved[claimIndex] ?? 0) < total,
     );
     if (isAdmitted)
       this.inProgress.push({ node: nodeIndex, holder: name, claims, leases: [memoryOutcome.lease, redisOutcome.lease] });

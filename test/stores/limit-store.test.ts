@@ -34,7 +34,7 @@ describe.each(stores)('counters in %s', (_name, open) => {
     const holder = randomUUID();
     return {
       store: open(),
-      counter: (fields) => ({ window: minute, holder, endsAtMs: soonMs, total: 10, amount: 1, claim: -1, ...fields }),
+      counter: (fields) => ({ window: minute, holder, endsAtMs: soonMs, total: 10, amount: 1, claimIndex: -1, ...fields }),
     };
   }
 

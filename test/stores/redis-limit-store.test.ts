@@ -36,13 +36,13 @@ function openStore(index: number, epochMs = systemClock.epochMs): RedisLimitStor
 }
 
 function counter(fields: Partial<Counter> = {}): Counter {
-  return { window: requestMinute, holder: 'm\nuser@example.org', endsAtMs, total: 20, amount: 1, claim: -1, ...fields };
+  return { window: requestMinute, holder: 'm\nuser@example.org', endsAtMs, total: 20, amount: 1, claimIndex: -1, ...fields };
 }
 
 /** Reserves tokens for one holder and returns the previous amounts. */
 async function reserve(store: RedisLimitStore, amount: number) {
-  const claims = [{ kind: 'tokens' as const, holder: 'm\nuser@example.org', amount, exempt: 0 }];
-  const outcome = await store.reserve([counter({ window: minute, amount: 0, claim: 0 })], claims);
+  const claims = [{ kind: 'tokens' as const, holder: 'm\nuser@example.org', amount, exemptAmount: 0 }];
+  const outcome = await store.reserve([counter({ window: minute, amount: 0, claimIndex: 0 })], claims);
   return { ...outcome, made: { claims, lease: outcome.lease } };
 }
 
@@ -131,8 +131,8 @@ describe('counters in a shared Redis', () => {
         vi.advanceTimersByTime(3_000);
         return getLink(0).run(async (redis) => (await redis.del(leasesKey)) === 1);
       };
-      const claim = (amount: number) => ({ kind: 'tokens' as const, holder: 'm\nuser@example.org', amount, exempt: 0 });
-      const { lease } = await store.reserve([counter({ window: minute, total: 0, claim: 0 })], [claim(5)]);
+      const claim = (amount: number) => ({ kind: 'tokens' as const, holder: 'm\nuser@example.org', amount, exemptAmount: 0 });
+      const { lease } = await store.reserve([counter({ window: minute, total: 0, claimIndex: 0 })], [claim(5)]);
       expect(await isRenewed()).toBe(false);
       await reserve(store, 5);
       expect(await isRenewed()).toBe(true);

@@ -45,7 +45,7 @@ export function createDemo(paceMs = 0) {
   let ids = 0;
   const demo = createDemoProtocol({
     embedder,
-    now: () => 1_700_000_000_999,
+    epochMs: () => 1_700_000_000_999,
     newId: () => {
       ids += 1;
       return `id${ids}`;

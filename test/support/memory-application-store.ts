@@ -55,7 +55,7 @@ export class MemoryApplicationStore implements ApplicationStore {
     return this.#filter((application) => application.owner === owner);
   }
 
-  async listOpen({ subject, roles }: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
+  async listAccessible({ subject, roles }: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
     return this.#filter(
       ({ owner, entry: { userRoles = [], users = [] } }) =>
         owner === subject || users.includes(subject) || userRoles.some((role) => roles.includes(role)),

@@ -70,8 +70,8 @@ export interface ServiceOptions {
   readonly entryStore?: EntryStore;
   /** Default: the service has an administrator. */
   readonly firstStart?: FirstStart;
-  readonly onGraph?: (graph: DependencyGraph) => void;
-  readonly onMissing?: (application: string, references: readonly string[]) => void;
+  readonly onDependencyGraph?: (graph: DependencyGraph) => void;
+  readonly onMissingDocuments?: (application: string, references: readonly string[]) => void;
   readonly onUnusablePart?: OnUnusablePart;
   readonly recordAudit?: RecordAudit;
   readonly reportError?: (message: string, error: unknown) => void;

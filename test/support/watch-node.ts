@@ -5,7 +5,7 @@ import type { ServiceOptions, TestService } from './start-service.ts';
 interface NodeWatch {
   /** Messages about applications that the node has logged. */
   readonly log: readonly string[];
-  readonly options: Required<Pick<ServiceOptions, 'onGraph' | 'onMissing' | 'onUnusablePart'>>;
+  readonly options: Required<Pick<ServiceOptions, 'onDependencyGraph' | 'onMissingDocuments' | 'onUnusablePart'>>;
   /** Returns the state that the node reports at `/health`. Nothing is logged before. */
   createState(service: TestService): NodeState;
 }
@@ -18,8 +18,8 @@ export function watchNode(): NodeWatch {
   return {
     log,
     options: {
-      onGraph: (graph) => add(state?.recordGraph(graph).map(formatDangling)),
-      onMissing: (id, references) => add(state?.documents.record(id, references)),
+      onDependencyGraph: (graph) => add(state?.recordGraph(graph).map(formatDangling)),
+      onMissingDocuments: (id, references) => add(state?.documents.record(id, references)),
       onUnusablePart: (part) => add(state?.unusable.record(part)),
     },
     createState({ snapshot, loadBalancer }) {

@@ -17,9 +17,9 @@ export interface Conversation {
   /** Messages before the run in progress. */
   readonly messages: readonly Message[];
   /** Messages that the run in progress has added. Empty for a new run. */
-  readonly added: readonly Message[];
+  readonly addedMessages: readonly Message[];
   /** Calls to return to the client. The model receives no request until all of them have results. */
-  readonly waiting: readonly ToolCall[];
+  readonly pendingCalls: readonly ToolCall[];
   /** The tool question that this request answers. */
   readonly answeredQuestion: AnsweredQuestion | undefined;
   /** State of the run in progress. */
@@ -33,12 +33,13 @@ export interface Conversation {
   /** Stored results that the model saw only in part. */
   readonly fullResults: readonly EarlierResults[];
   /** Offloaded texts of all states, oldest first. */
-  readonly offloaded: readonly OffloadedTexts[];
+  readonly offloadedTexts: readonly OffloadedTexts[];
 }
 
 /** Opens a state. Returns undefined if it was changed, or belongs to another user or application. */
 export type OpenState = (state: JsonObject) => RunState | undefined;
 
+const noRun = { addedMessages: [], pendingCalls: [], answeredQuestion: undefined, state: undefined };
 const notRunText = 'The tool was not run, because the user continued without it.';
 
 /**
@@ -99,20 +100,20 @@ class ConversationReader {
     const memory = {
       controls: this.#controls,
       citations: this.#citations,
-      offloaded: this.#offloaded,
+      offloadedTexts: this.#offloaded,
       context: this.#context,
       fullResults: [...this.#fullResults.values()],
     };
-    const conversation = { messages, added: [], waiting: [], answeredQuestion: undefined, state: undefined, ...memory };
+    const conversation = { messages, ...noRun, ...memory };
     if (run === undefined) return conversation;
     const { answer, state: savedState, results } = run;
     const state = { ...savedState, results };
     if (answer !== undefined) {
       const answeredQuestion = { questions: getQuestions(state), value: answer.value, pending: state.pending };
-      return { ...conversation, added: state.added, answeredQuestion, state };
+      return { ...conversation, addedMessages: state.added, answeredQuestion, state };
     }
-    const waiting = state.pending.filter(({ id }) => !Object.hasOwn(results, id));
-    return { ...conversation, added: waiting.length > 0 ? state.added : addResults(state), waiting, state };
+    const pendingCalls = state.pending.filter(({ id }) => !Object.hasOwn(results, id));
+    return { ...conversation, addedMessages: pendingCalls.length > 0 ? state.added : addResults(state), pendingCalls, state };
   }
 
   #addReply(message: Message, stateInput: JsonObject, path: string): void {

@@ -7,10 +7,10 @@ import type { OffloadedTexts } from './run-state.ts';
 const createMessages = (...contents: string[]): Message[] =>
   contents.map((content) => ({ role: 'tool', tool_call_id: 'a', content }));
 
-function createConversation(messages: readonly Message[], ...offloaded: readonly OffloadedTexts[]): Conversation {
-  const emptyRun = { added: [], waiting: [], answeredQuestion: undefined, state: undefined, controls: [], citations: [] };
-  const uncleared = { context: undefined, fullResults: [] };
-  return { ...emptyRun, ...uncleared, messages, offloaded };
+function createConversation(messages: readonly Message[], ...offloadedTexts: readonly OffloadedTexts[]): Conversation {
+  const noRun = { addedMessages: [], pendingCalls: [], answeredQuestion: undefined, state: undefined };
+  const noMemory = { controls: [], citations: [], context: undefined, fullResults: [] };
+  return { ...noRun, ...noMemory, messages, offloadedTexts };
 }
 
 function createTexts(name: string, chars: number, all: readonly string[] | undefined) {

@@ -39,9 +39,9 @@ export interface QuickAppRun
 /** Answers with a quick app (docs/quick-apps.md, How a run works). Continues a run that waits for its client or failed. */
 export async function* runQuickApp(input: QuickAppRun): AsyncIterable<Frame> {
   const { conversation } = input;
-  const run = conversation.offloaded.length === 0 ? input : { ...input, conversation: await rehydrate(conversation) };
-  const { waiting } = run.conversation;
-  yield* waiting.length === 0 ? runModel(run) : handOver(run, waiting);
+  const run = conversation.offloadedTexts.length === 0 ? input : { ...input, conversation: await rehydrate(conversation) };
+  const { pendingCalls } = run.conversation;
+  yield* pendingCalls.length === 0 ? runModel(run) : handOver(run, pendingCalls);
 }
 
 function runModel(run: QuickAppRun): AsyncIterable<Frame> {
@@ -56,7 +56,7 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     tools: tools.tools,
     missing: conversation.state === undefined ? tools.missing : [],
     model: app.model,
-    added: conversation.added,
+    added: conversation.addedMessages,
     answeredQuestion: conversation.answeredQuestion,
     handoverMode: clientTools.handoverMode,
     citations,
@@ -137,16 +137,16 @@ const deletedTextNote = JSON.stringify({ lost: 'This text was too long for the c
 
 /** Restores the offloaded texts of a conversation. A note replaces deleted texts. Rejects with `StoreError`. */
 export async function rehydrate(conversation: Conversation): Promise<Conversation> {
-  const texts = await readNewest(conversation.offloaded);
+  const texts = await readNewest(conversation.offloadedTexts);
   const toText = (text: string): string => {
     const marker = parseMarker(text);
     return marker === undefined || !texts.has(marker.name) ? text : (texts.get(marker.name)?.[marker.number] ?? deletedTextNote);
   };
-  const { messages, added, citations, state } = conversation;
+  const { messages, addedMessages, citations, state } = conversation;
   return {
     ...conversation,
     messages: removeUnavailableMedia(mapTexts(messages, toText)),
-    added: removeUnavailableMedia(mapTexts(added, toText)),
+    addedMessages: removeUnavailableMedia(mapTexts(addedMessages, toText)),
     citations: mapTexts(citations, toText),
     state: state && mapTexts({ ...state, beside: undefined }, toText),
   };

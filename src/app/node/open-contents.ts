@@ -155,7 +155,7 @@ const foreignContentsMessage =
 /** Maximum number of names per index query. */
 const maxBatch = 500;
 /** Form of content names, which are UUIDs. Other files in the location are not touched. */
-const contentName = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
+const contentNamePattern = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
 /** Store that can list old contents. */
 interface SweptStore extends Pick<BlobStore, 'delete'> {
@@ -188,7 +188,7 @@ export async function sweepContents({ store, index, nowMs, beforeMs, signal }: S
   };
   for await (const name of store.listWrittenBefore(beforeMs)) {
     signal.throwIfAborted();
-    if (contentName.test(name)) names.push(name);
+    if (contentNamePattern.test(name)) names.push(name);
     if (names.length === maxBatch) await sweep();
   }
   await sweep();

@@ -48,7 +48,7 @@ export interface NodeDeps {
   /** Shares changed files with the other nodes. */
   readonly shareFiles: (accepted: ValidConfiguration) => void;
   /** Resources to close after the service has stopped: pending records, stores, and the log. */
-  readonly closing: CloseStages;
+  readonly closeStages: CloseStages;
   /** Undefined if this process is the complete node. */
   readonly worker: WorkerContext | undefined;
 }
@@ -130,7 +130,7 @@ export async function openNode(
     recordAudit,
     nodes,
     shareFiles,
-    closing,
+    closeStages: closing,
     worker,
   };
 }

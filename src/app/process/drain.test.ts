@@ -38,7 +38,7 @@ async function startServer(drainMs: number, closeFirst: () => Promise<void> = as
     clock: systemClock,
     log,
     drainMs,
-    closing: [[{ close: closeFirst }], [{ close: () => (isClosed = true) }]],
+    closeStages: [[{ close: closeFirst }], [{ close: () => (isClosed = true) }]],
     exit(code) {
       exits.push(code);
       exited.resolve();
@@ -108,7 +108,7 @@ describe('Drain', () => {
       clock: systemClock,
       log,
       drainMs: 10,
-      closing: [[{ close: () => neverSettles }]],
+      closeStages: [[{ close: () => neverSettles }]],
       exit: (code) => void exits.push(code),
     });
     drain.handleSignal();

@@ -39,16 +39,16 @@ interface DrainDeps {
    */
   readonly lameDuckMs?: number;
   /** Other resources to close in stages: listeners, exporters, stores, and the log. */
-  readonly closing: CloseStages;
+  readonly closeStages: CloseStages;
   readonly exit: (code: number) => void;
 }
 
-const sweepMs = 100;
+const sweepIntervalMs = 100;
 /** Time for aborted calls to send their error. */
 const abortGraceMs = 500;
 /** Time to write pending journal records and to close all other resources. */
-const closeMs = 5_000;
-const interrupted = 130;
+const closeTimeoutMs = 5_000;
+const interruptedExitCode = 130;
 
 /**
  * Stops a node gracefully. First the node is not ready, and each response closes its connection. After `lameDuckMs`, the node
@@ -71,7 +71,7 @@ export class Drain {
   /** Handler for SIGTERM and SIGINT. A SIGINT skips the wait for load balancers, because a person stops the process. */
   readonly handleSignal = (signal?: NodeJS.Signals): void => {
     const { drainMs, exit, lameDuckMs = 0 } = this.#deps;
-    if (this.#isDraining) exit(interrupted);
+    if (this.#isDraining) exit(interruptedExitCode);
     else void this.#drain(signal === 'SIGTERM' ? Math.min(lameDuckMs, drainMs) : 0);
   };
 
@@ -87,21 +87,21 @@ export class Drain {
   }
 
   async #stop(drainMs: number): Promise<void> {
-    const { calls, closing, exit, log, server } = this.#deps;
+    const { calls, closeStages, exit, log, server } = this.#deps;
     log.info('stopping', { open_calls: calls.size, drain_ms: drainMs });
-    const isIdle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
-    if (!(await this.#within(drainMs, isIdle))) {
+    const idle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
+    if (!(await this.#within(drainMs, idle))) {
       log.warn('stopping: drain time has passed, aborting open calls', { open_calls: calls.size });
       calls.abort(
         new ParleyError('shutting_down', 'This node is stopping and cannot wait longer. Send the request again.', {
           retryAfterSeconds: 1,
         }),
       );
-      await this.#within(abortGraceMs, isIdle);
+      await this.#within(abortGraceMs, idle);
     }
     server.closeAllConnections();
     log.info('stopped', { open_calls: calls.size });
-    const isClosed = await this.#within(closeMs, closeInOrder(closing, log));
+    const isClosed = await this.#within(closeTimeoutMs, closeInOrder(closeStages, log));
     if (!isClosed) log.error('stopped, but some resources could not be closed', undefined);
     exit(isClosed ? 0 : 1);
   }
@@ -110,7 +110,7 @@ export class Drain {
   #closeServer(): Promise<void> {
     const { server } = this.#deps;
     return new Promise((resolve) => {
-      const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
+      const sweep = setInterval(() => server.closeIdleConnections(), sweepIntervalMs);
       server.close(() => {
         clearInterval(sweep);
         resolve();
@@ -202,7 +202,7 @@ function getCurrentResponse(socket: Socket): Partial<Pick<ServerResponse, 'heade
 export function rejectWhileDraining(app: FastifyInstance, isDraining: () => boolean): void {
   app.addHook('onRoute', (route) => {
     if ((route.config as { isRaw?: boolean } | undefined)?.isRaw) return;
-    const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
+    const existingHooks = route.onRequest === undefined ? [] : [route.onRequest].flat();
     const shouldReject = !pathsOpenWhileStopping.test(route.url);
     route.onRequest = [
       async (_request, reply) => {
@@ -211,14 +211,14 @@ export function rejectWhileDraining(app: FastifyInstance, isDraining: () => bool
         if (shouldReject)
           throw new ParleyError('shutting_down', 'This node is stopping. Send the request again.', { retryAfterSeconds: 1 });
       },
-      ...before,
+      ...existingHooks,
     ];
   });
 }
 
 type SignalHandler = (signal: NodeJS.Signals) => void;
 
-const echoMs = 500;
+const maxEchoMs = 500;
 
 /**
  * Under npm, drops a repeated signal within 500 ms. npm forwards signals to its child, so a signal from the terminal, which both
@@ -229,7 +229,7 @@ export function ignoreEchoes(handler: SignalHandler, environment: Environment, c
   const receivedAtMs = new Map<NodeJS.Signals, number>();
   return (signal) => {
     const nowMs = clock.nowMs();
-    if (nowMs - (receivedAtMs.get(signal) ?? Number.NEGATIVE_INFINITY) < echoMs) return;
+    if (nowMs - (receivedAtMs.get(signal) ?? Number.NEGATIVE_INFINITY) < maxEchoMs) return;
     receivedAtMs.set(signal, nowMs);
     handler(signal);
   };

@@ -20,7 +20,7 @@ it.each([
   expect(getVectorBytes(memory * mebibyte)).toBe(vectors * mebibyte);
 });
 
-it('getChatTextBytes gives chat texts half of that, within bounds', () => {
+it('getChatTextBytes gives chat texts a thirty-second of the memory, within bounds', () => {
   expect([64, 1024, 65_536].map((memory) => getChatTextBytes(memory * mebibyte) / mebibyte)).toEqual([16, 32, 128]);
 });
 

@@ -57,14 +57,14 @@ import type { ServiceDeps } from './service-deps.ts';
 
 /** Service dependencies with defaults for the optional ones. */
 export type CompleteServiceDeps = ServiceDeps &
-  Required<Pick<ServiceDeps, 'caches' | 'loadBalancer' | 'reportError' | 'onGraph' | 'recordAudit'>>;
+  Required<Pick<ServiceDeps, 'caches' | 'loadBalancer' | 'reportError' | 'onDependencyGraph' | 'recordAudit'>>;
 
 /** Call pipeline, and the parts of it that surfaces use. */
 export type CallPipeline = ReturnType<typeof composePipeline>;
 
 /** Builds the call pipeline behind the surfaces: lookup, consent, limits, upstreams, and tools. */
 export function composePipeline(deps: CompleteServiceDeps) {
-  const { snapshot, clock, caches, telemetry, loadBalancer, reportError, onGraph } = deps;
+  const { snapshot, clock, caches, telemetry, loadBalancer, reportError, onDependencyGraph } = deps;
   const { onRemovedReferences = () => undefined, onUnusablePart = () => undefined } = deps;
   const { perRequestKeys, limits, seal } = deps.stores;
   const newId = createLetterIds();
@@ -81,7 +81,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
     clock,
     caches,
     reportError,
-    onMissing: deps.onMissing,
+    onMissingDocuments: deps.onMissingDocuments,
     onUnusablePart,
     innerCalls,
   });
@@ -113,7 +113,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
     clock,
     newId,
     reportError,
-    onGraph,
+    onDependencyGraph,
   };
   const responders: Responders = {
     callUpstreams,
@@ -125,7 +125,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const consent = {
     store: deps.stores.consents,
     dependencies: (snapshot: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot, caller }),
-    onGraph,
+    onDependencyGraph,
   };
   const requireConsent = createRequireConsent(consent);
   const calls: Calls = {
@@ -162,7 +162,7 @@ function composeProtocols(
 ): Record<ProtocolName, ChatProtocol> {
   const newId = createLetterIds();
   const withTools = (protocol: ChatProtocol): ChatProtocol => withFunctions(protocol, newId);
-  const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId, paceMs: demoPaceMs });
+  const demo = createDemoProtocol({ embedder, epochMs: () => clock.epochMs(), newId, paceMs: demoPaceMs });
   const createProtocol = (name: VendorName): ChatProtocol =>
     withTools(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, onUnsupported }))));
   const vendorNames = Object.keys(vendors) as VendorName[];

@@ -71,7 +71,7 @@ export function composeService(deps: ServiceDeps): Service {
   const loadBalancer = deps.loadBalancer ?? new LoadBalancer();
   const parts: CompleteServiceDeps = {
     reportError: noop,
-    onGraph: noop,
+    onDependencyGraph: noop,
     recordAudit: noop,
     caches: new Caches(),
     ...deps,
@@ -82,7 +82,7 @@ export function composeService(deps: ServiceDeps): Service {
   const pipeline = composePipeline(parts);
   app.addHook('onClose', () => pipeline.mcp.close());
   app.addHook('onClose', () => pipeline.documents.close());
-  parts.prepare?.(app);
+  parts.addHooks?.(app);
   const core = composeCore(app, parts, { pipeline, inFlightCalls });
   for (const feature of features) feature.add(core);
   const prepareDocuments = (): void => pipeline.documents.prepare(() => parts.snapshot().deployments.values());

@@ -42,7 +42,7 @@ export interface DocumentToolsDeps {
   readonly caches: Caches;
   readonly reportError: (message: string, error: unknown) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. The list is often empty. */
-  readonly onMissing?: ((application: string, references: readonly string[]) => void) | undefined;
+  readonly onMissingDocuments?: ((application: string, references: readonly string[]) => void) | undefined;
   /** Called with the result for each document that a configured application names. */
   readonly onUnusablePart: OnUnusablePart;
 }
@@ -87,7 +87,7 @@ export class DocumentTools {
     const maxResultBytes = Math.min(configuration.tools.maxResultBytes, maxBytes ?? Number.POSITIVE_INFINITY);
     const deps = { ...this.#indexParts, embedder: this.#embedder(configuration), maxResultBytes, bounds };
     const loaded = await loadDocumentTools(files, owner, deps);
-    this.#onMissing(application, loaded.missing);
+    this.#reportMissing(application, loaded.missing);
     return loaded;
   }
 
@@ -109,7 +109,7 @@ export class DocumentTools {
     if (this.#indexParts === undefined || references.length === 0) return [];
     const documents = await openDocumentSet(references, deployment.ownership?.owner ?? null, this.#indexParts.files);
     const { configuration } = this.#deps.snapshot();
-    this.#onMissing(deployment.id, documents.missing);
+    this.#reportMissing(deployment.id, documents.missing);
     if (documents.missing.length > 0 && deployment.ownership === null) this.#retryLater();
     const embedder = this.#embedder(configuration);
     if (deployment.ownership === null) this.#recordUnreadable(deployment.id, documents, embedder);
@@ -142,11 +142,9 @@ export class DocumentTools {
     }
   }
 
-  #onMissing(application: string, missing: readonly MissingToolset[]): void {
-    this.#deps.onMissing?.(
-      application,
-      missing.map(({ name }) => name),
-    );
+  #reportMissing(application: string, missing: readonly MissingToolset[]): void {
+    const references = missing.map(({ name }) => name);
+    this.#deps.onMissingDocuments?.(application, references);
   }
 
   /** Schedules another lookup. A configuration is often loaded before its files, which users upload to the running service. */

@@ -62,9 +62,9 @@ export interface ServiceDeps {
   /** Configuration that administrators change at run time. If undefined, the paths are not served. */
   readonly entries?: Pick<ChangeDeps & KeyDeps, 'entries' | 'store' | 'firstStart'>;
   /** Called with each dependency graph that is traversed, including its dangling dependencies. */
-  readonly onGraph?: (graph: DependencyGraph) => void;
+  readonly onDependencyGraph?: (graph: DependencyGraph) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. */
-  readonly onMissing?: (application: string, references: readonly string[]) => void;
+  readonly onMissingDocuments?: (application: string, references: readonly string[]) => void;
   /** Called with a part that a quick app names but cannot use, and again when it can. */
   readonly onUnusablePart?: OnUnusablePart;
   /** Called with the number of file references that were removed from a reply because the deployment may not read the files. */
@@ -80,5 +80,5 @@ export interface ServiceDeps {
   /** Certificate and key in PEM. If defined, the service uses TLS. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** Called before any route is registered, for hooks on all routes. */
-  readonly prepare?: (app: FastifyInstance) => void;
+  readonly addHooks?: (app: FastifyInstance) => void;
 }

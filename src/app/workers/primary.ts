@@ -34,7 +34,7 @@ const clock = systemClock;
 /** Number of the primary process among the processes that write to the database. */
 const primaryWorker = 0;
 /** Time for a worker to close its stores after its drain. */
-const closeMs = 7_000;
+const closeTimeoutMs = 7_000;
 /** Time for a worker to answer a request. */
 const requestTimeoutMs = 2_000;
 const interrupted = 130;
@@ -114,7 +114,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
       process.exit(interrupted);
     }
     isStopping = true;
-    const code = await supervisor.stop(signal, settings.drainMs + closeMs);
+    const code = await supervisor.stop(signal, settings.drainMs + closeTimeoutMs);
     const isClosed = await closeInOrder(closing, log);
     process.exit(isClosed ? code : 1);
   };

@@ -3,7 +3,7 @@ import { filterObjects, type JsonObject } from '#base/json/json.ts';
 import { anyObject } from '../schemas/type-builders.ts';
 
 /** Speaker names that the OpenAI API accepts. */
-export const messageName = /^[^\s<|\\/>]{1,64}$/;
+export const messageNamePattern = /^[^\s<|\\/>]{1,64}$/;
 
 /** Characters in speaker names that an older or narrower API rejects. */
 export const rejectedNameCharacters = {
@@ -133,12 +133,12 @@ export function withoutInstructions(messages: readonly Message[]): Message[] {
  * Returns whether a `function` message with this name answers the call. Message names cannot contain dashes, but function names
  * can.
  */
-export function isResultName(name: string | undefined, called: string): boolean {
-  return name === called || name === called.replaceAll('-', '_');
+export function isResultName(name: string | undefined, functionName: string): boolean {
+  return name === functionName || name === functionName.replaceAll('-', '_');
 }
 
 /** Replaces each rejected character in speaker names by `_`. Returns the original array if there are no such characters. */
-export function withReducedNames(messages: Message[], rejected: RegExp): Message[] {
+export function withAcceptedNames(messages: Message[], rejected: RegExp): Message[] {
   if (!messages.some((message) => isSpeaker(message) && message.name?.search(rejected) !== -1)) return messages;
   return messages.map((message) =>
     isSpeaker(message) && message.name !== undefined ? { ...message, name: message.name.replace(rejected, '_') } : message,

@@ -10,7 +10,7 @@ import {
   isInstruction,
   Message,
   messageFields,
-  messageName,
+  messageNamePattern,
 } from './message.ts';
 
 const shape = compileShape(Message, { isEager: true });
@@ -23,7 +23,7 @@ const nullable = {
   completed_control: new Set(['value']),
   attachment: new Set(Object.keys(attachmentFields)),
 };
-const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
+const functionNamePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
  * Validates a message and omits optional fields that are null. Throws `invalid_request`. `at` is the path of the message, such as
@@ -102,6 +102,6 @@ function checkAttachment({ index, data, url, reference_url }: Attachment, positi
 function checkName({ role, name }: Message, at: string): void {
   if (name === undefined) throw createRequestError(`${at}.name`, 'is required in a function message');
   if (role === 'tool') return;
-  const pattern = role === 'function' ? functionName : messageName;
+  const pattern = role === 'function' ? functionNamePattern : messageNamePattern;
   if (!pattern.test(name)) throw createRequestError(`${at}.name`, `must match ${pattern.source}`);
 }

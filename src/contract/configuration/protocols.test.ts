@@ -29,7 +29,7 @@ it('protocols shows which upstreams use the Messages dialect', () => {
 
 it('getTraits returns no requirements for an unknown protocol', () => {
   for (const wrong of ['telegraph', 'toString', '__proto__', 3, undefined, null]) {
-    expect(getTraits(wrong)).toMatchObject({ needsEndpoint: false, needsKey: false, otherKey: undefined });
+    expect(getTraits(wrong)).toMatchObject({ needsEndpoint: false, needsKey: false, structuredKeyKind: undefined });
   }
 });
 

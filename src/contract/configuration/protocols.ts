@@ -18,7 +18,7 @@ export interface ProtocolTraits {
   /** Whether most upstreams reject a request without an API version. */
   readonly needsApiVersion: boolean;
   /** Accepted kind of key, in addition to a plain API key: a signing key, or the JSON of a service account. */
-  readonly otherKey: 'signing' | 'account' | undefined;
+  readonly structuredKeyKind: 'signing' | 'account' | undefined;
   /** Whether Parley calls the model in the Messages dialect. */
   readonly speaksMessages: (target: ServedModel) => boolean;
   /** Whether upstreams accept marks for prompt caching. Upstreams of the Messages dialect accept them in any case. */
@@ -61,7 +61,7 @@ const defaultTraits: ProtocolTraits = {
   needsKey: false,
   needsApiVersion: false,
   supportsTools: true,
-  otherKey: undefined,
+  structuredKeyKind: undefined,
   speaksMessages: () => false,
   acceptsCacheMarks: false,
   acceptsThinking: false,
@@ -98,7 +98,7 @@ const modelTraits = {
   bedrock: {
     ...defaultTraits,
     telemetryName: 'aws.bedrock',
-    otherKey: 'signing',
+    structuredKeyKind: 'signing',
     acceptsCacheMarks: true,
     acceptsThinking: true,
     thoughtFormat: 'claude',
@@ -108,7 +108,7 @@ const modelTraits = {
   vertex: {
     ...defaultTraits,
     telemetryName: 'gcp.vertex_ai',
-    otherKey: 'account',
+    structuredKeyKind: 'account',
     speaksMessages: isClaude,
     acceptsThinking: true,
     thoughtFormat: 'gemini',

@@ -31,9 +31,9 @@ interface KeyError {
 
 /** Parses the `key` of an upstream. Some protocols support other forms than a token for a header field. */
 export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | KeyError {
-  const { otherKey } = getTraits(protocol);
-  if (otherKey === 'signing' && key.includes(':')) return readSigningKey(key);
-  if (otherKey === 'account' && key.trimStart().startsWith('{')) return readAccount(key);
+  const { structuredKeyKind } = getTraits(protocol);
+  if (structuredKeyKind === 'signing' && key.includes(':')) return readSigningKey(key);
+  if (structuredKeyKind === 'account' && key.trimStart().startsWith('{')) return readAccount(key);
   if (isHeaderValue(key)) return { kind: 'token', token: key };
   return { error: 'must not contain a line break or another character that is invalid in a header field' };
 }

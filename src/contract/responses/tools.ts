@@ -29,10 +29,10 @@ const CustomTool = Type.Object({
 });
 export type CustomTool = Static<typeof CustomTool>;
 
-const names = Type.Array(text);
+const toolNames = Type.Array(text);
 
 /** Filter for the tools of a server: by name, by the read-only annotation, or both. */
-const McpToolFilter = Type.Object({ tool_names: Type.Optional(names), read_only: Type.Optional(Type.Boolean()) });
+const McpToolFilter = Type.Object({ tool_names: Type.Optional(toolNames), read_only: Type.Optional(Type.Boolean()) });
 export type McpToolFilter = Static<typeof McpToolFilter>;
 
 const ApprovalFilters = Type.Object({ always: Type.Optional(McpToolFilter), never: Type.Optional(McpToolFilter) });
@@ -44,7 +44,7 @@ const McpTool = Type.Object({
   server_description: Type.Optional(text),
   authorization: Type.Optional(text),
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-  allowed_tools: Type.Optional(Type.Union([names, McpToolFilter])),
+  allowed_tools: Type.Optional(Type.Union([toolNames, McpToolFilter])),
   require_approval: Type.Optional(Type.Union([Type.Enum(['always', 'never']), ApprovalFilters])),
 });
 /** A remote MCP server whose tools the model may call. */
@@ -85,7 +85,7 @@ const shapes = {
   mcp: compileShape(McpTool),
 };
 
-const nullable = new Set([
+const nullableFields = new Set([
   ...['description', 'parameters', 'strict', 'format', 'server_url', 'connector_id', 'server_description', 'authorization'],
   ...['headers', 'allowed_tools', 'require_approval', 'defer_loading', 'output_schema', 'allowed_callers', 'tunnel_id'],
 ]);
@@ -124,7 +124,7 @@ function parseTool(value: unknown, at: string): ResponsesTool {
   if (!isJsonObject(value)) throw createRequestError(at, 'must be an object');
   const { type } = value;
   if (typeof type !== 'string') throw createRequestError(`${at}.type`, type === undefined ? 'is required' : 'must be a string');
-  const tool = withoutNulls(value, nullable);
+  const tool = withoutNulls(value, nullableFields);
   switch (type) {
     case 'function':
       return requireShape(shapes.function, tool, at);
@@ -150,7 +150,7 @@ function parseNamespace(value: JsonObject, at: string): NamespaceTool {
   const { tools: rawTools, ...otherFields } = requireShape(shapes.namespace, value, at);
   const tools = rawTools.map((tool, index) => {
     const path = `${at}.tools[${index}]`;
-    const inner = parseTool(withoutNulls(tool, nullable), path);
+    const inner = parseTool(withoutNulls(tool, nullableFields), path);
     if (isFunctionTool(inner) || isCustomTool(inner)) return inner;
     throw createRequestError(`${path}.type`, 'must be "function" or "custom"');
   });
@@ -162,7 +162,7 @@ function parseNamespace(value: JsonObject, at: string): NamespaceTool {
 function rejectDuplicates(tools: readonly ResponsesTool[], at: string): void {
   const names = new Set<string>();
   tools.forEach((tool, index) => {
-    const name = isMcpTool(tool) ? `mcp ${tool.server_label}` : isOtherTool(tool) ? undefined : `tool ${toName(tool)}`;
+    const name = isMcpTool(tool) ? `mcp ${tool.server_label}` : isOtherTool(tool) ? undefined : `tool ${getName(tool)}`;
     if (name === undefined) return;
     if (names.has(name))
       throw createRequestError(
@@ -173,7 +173,7 @@ function rejectDuplicates(tools: readonly ResponsesTool[], at: string): void {
   });
 }
 
-function toName(tool: ResponsesTool): string {
+function getName(tool: ResponsesTool): string {
   return 'name' in tool && typeof tool.name === 'string' ? tool.name : '';
 }
 

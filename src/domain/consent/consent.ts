@@ -9,7 +9,7 @@ export interface ConsentDeps {
   readonly store: ConsentStore;
   readonly dependencies: OpenDependencies;
   /** Called with each resolved graph. */
-  readonly onGraph: (graph: DependencyGraph) => void;
+  readonly onDependencyGraph: (graph: DependencyGraph) => void;
 }
 
 /** Caller, deployment, and configuration that a consent applies to. */
@@ -33,7 +33,7 @@ export async function buildConsentForm(
   { caller, deployment, snapshot }: ConsentSubject,
 ): Promise<ConsentForm> {
   const graph = await walkDependencies(deployment, deps.dependencies(snapshot, caller));
-  deps.onGraph(graph);
+  deps.onDependencyGraph(graph);
   return toConsentForm(graph);
 }
 

@@ -69,7 +69,7 @@ export interface ApplicationStore {
   /** Returns the applications of one owner, ordered by ID. */
   list(owner: string): Promise<readonly StoredApplication[]>;
   /** Returns the applications that the user owns, or that list the user or one of the roles, ordered by ID. */
-  listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]>;
+  listAccessible(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]>;
   /** Returns applications that list roles or users, ordered by ID. */
   listShared(query: SharedQuery): Promise<readonly StoredApplication[]>;
   /**

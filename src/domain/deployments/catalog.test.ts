@@ -19,7 +19,7 @@ class CachingStore extends MemoryApplicationStore {
     return this.cached;
   }
 
-  override async listOpen(): Promise<readonly StoredApplication[]> {
+  override async listAccessible(): Promise<readonly StoredApplication[]> {
     return [this.cached];
   }
 }

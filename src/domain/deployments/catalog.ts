@@ -48,7 +48,7 @@ export class Catalog {
    * with `StoreError`.
    */
   async list(snapshot: ConfigSnapshot, caller: Pick<Caller, 'subject' | 'roles'>): Promise<readonly Deployment[]> {
-    const applications = await this.#applications.listOpen(caller);
+    const applications = await this.#applications.listAccessible(caller);
     return [...snapshot.deployments.values(), ...applications.map((stored) => this.toDeployment(stored))];
   }
 

@@ -10,7 +10,7 @@ import { type FileLocation, isFolder, parseReference, type ResourceLocation, toU
 
 const maxNameChars = 60;
 const digestLength = 12;
-const unreferenced = ', and the request that your application is answering does not refer to it';
+const unreferencedReason = ', and the request that your application is answering does not refer to it';
 
 /**
  * Returns the permissions of a caller on a resource, or on a folder and its contents. The resource need not exist
@@ -48,7 +48,7 @@ function canWrite(caller: Caller, location: ResourceLocation): boolean {
 /** Throws `access_denied` unless the caller may read the resource. */
 export function requireReadable(caller: Caller, location: ResourceLocation): void {
   if (!canRead(caller, location))
-    throw createAccessDeniedError(caller, `This resource is not yours${caller.chain === null ? '' : unreferenced}`);
+    throw createAccessDeniedError(caller, `This resource is not yours${caller.chain === null ? '' : unreferencedReason}`);
 }
 
 /** Throws `access_denied` unless the caller may write the resource. */

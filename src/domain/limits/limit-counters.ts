@@ -20,7 +20,7 @@ export interface LimitAccount {
 interface CountedLimit extends Limit {
   readonly holder: string;
   /** Index of its claim, or -1. */
-  readonly claim: number;
+  readonly claimIndex: number;
 }
 
 type Amounts = Readonly<Record<Window['kind'], number>>;
@@ -73,7 +73,7 @@ export function toLimitAccount(subject: string, deployment: string, limits: read
   };
   const counted = limits.map((limit): CountedLimit => {
     const holder = toHolder(limit, subject, limit.isOverall ? undefined : deployment);
-    return { ...limit, holder, claim: toClaim(limit.window.kind, holder) };
+    return { ...limit, holder, claimIndex: toClaim(limit.window.kind, holder) };
   });
   const hasAlerts = limits.some(({ alerts }) => alerts !== undefined);
   return { limits: counted, claims, queue: `${deployment}\n${subject}`, hasAlerts };
@@ -203,7 +203,7 @@ export class LimitCounters {
       (limit, index): LimitStatus => ({
         limit,
         used: used[index] ?? 0,
-        reserved: reserved[limit.claim] ?? 0,
+        reserved: reserved[limit.claimIndex] ?? 0,
         resetsAtMs: limit.window.kind === 'calls' ? this.#estimateNextEnd(limit) : (counters[index]?.endsAtMs ?? 0),
       }),
     );
@@ -225,11 +225,11 @@ export class LimitCounters {
   #listCounters({ limits }: LimitAccount, amounts: Amounts): Counter[] {
     const nowMs = this.#clock.epochMs();
     const ends = this.#calendar.getEnds(nowMs);
-    return limits.map(({ window, total, holder, claim }) => ({
+    return limits.map(({ window, total, holder, claimIndex }) => ({
       window,
       holder,
       total,
-      claim,
+      claimIndex,
       endsAtMs: (window.reset === undefined ? ends : this.#findPeriodEnds(window.reset, nowMs))[window.period],
       amount: Math.min(amounts[window.kind], Number.MAX_SAFE_INTEGER),
     }));
@@ -252,11 +252,11 @@ interface ClaimOptions extends Pick<AdmissionRequest, 'chainClaims'> {
  */
 function toClaims(account: LimitAccount, { amounts, chainClaims }: ClaimOptions): RequestedClaim[] {
   return account.claims.map(({ kind, holder }) => {
-    let exempt = 0;
-    for (const claim of chainClaims) if (claim.kind === kind && claim.holder === holder) exempt += claim.amount;
-    const isCounted = kind === 'calls' && exempt > 0;
+    let exemptAmount = 0;
+    for (const claim of chainClaims) if (claim.kind === kind && claim.holder === holder) exemptAmount += claim.amount;
+    const isCounted = kind === 'calls' && exemptAmount > 0;
     const amount = isCounted ? 0 : Math.min(requireAmount(amounts[kind]), Number.MAX_SAFE_INTEGER);
-    return { kind, holder, amount, exempt };
+    return { kind, holder, amount, exemptAmount };
   });
 }
 

@@ -12,7 +12,7 @@ export interface Counter {
   /** Amount to add. */
   readonly amount: number;
   /** Index of the claim with the same kind and holder in the operation, or -1. */
-  readonly claim: number;
+  readonly claimIndex: number;
 }
 
 /** Reservation for a call in progress: its estimated usage, or 1 for the kind `calls`. It counts in every window of its kind. */
@@ -25,7 +25,7 @@ export interface Claim {
 
 export interface RequestedClaim extends Claim {
   /** Part of the existing reservations that does not block the call. */
-  readonly exempt: number;
+  readonly exemptAmount: number;
 }
 
 export interface ReserveOutcome {
@@ -39,7 +39,7 @@ export interface ReserveOutcome {
 
 /** Returns whether `reserve` with this outcome admitted the call, so that it was counted and its claims were reserved. */
 export function isAdmitted(counters: readonly Counter[], { used, reserved }: Pick<ReserveOutcome, 'used' | 'reserved'>): boolean {
-  return counters.every(({ total, claim }, index) => (used[index] ?? 0) + (reserved[claim] ?? 0) < total);
+  return counters.every(({ total, claimIndex }, index) => (used[index] ?? 0) + (reserved[claimIndex] ?? 0) < total);
 }
 
 /** Reserved claims that must be released. */

@@ -106,7 +106,7 @@ export class RuntimeEntries {
     this.#inForce = deps.files;
     this.#stored = new StoredData(deps, {
       name: 'entries',
-      outage: 'could not read the entries of other nodes. The known entries stay in effect',
+      outageMessage: 'could not read the entries of other nodes. The known entries stay in effect',
       readData: () => this.#read(),
       isDue: () => this.#revision === -1,
     });

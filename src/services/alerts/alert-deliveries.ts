@@ -8,7 +8,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { AlertDelivery, AlertStore } from '#domain/limits/alert-store.ts';
 import { type ReachedThreshold, toAlertId } from '#domain/limits/limit-alerts.ts';
 
-const pollMs = 1_000;
+const pollIntervalMs = 1_000;
 const cleanUpMs = 10 * 60_000;
 const maxAttemptMs = 15_000;
 const timeouts = { connectMs: maxAttemptMs, firstByteMs: maxAttemptMs, idleMs: maxAttemptMs };
@@ -69,7 +69,7 @@ export class AlertDeliveries {
   constructor(deps: AlertDeliveriesDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(pollMs, 'cannot read or write the webhooks of alerts', () => this.#work.run());
+    this.#recurring.startAndEvery(pollIntervalMs, 'cannot read or write the webhooks of alerts', () => this.#work.run());
     this.#recurring.every(cleanUpMs, 'cannot delete old webhooks of alerts', async () => {
       if (this.#isConfigured) await deps.store.deleteExpired(deps.clock.epochMs());
     });

@@ -20,9 +20,9 @@ export interface EvaluationRunsDeps extends Omit<EvaluationRunDeps, 'node'> {
 
 const maxRuns = 100;
 const maxRunsPerUser = 3;
-const failOrphanedEveryMs = 3_000;
+const orphanIntervalMs = 3_000;
 /** Interval at which this node checks whether another node ended one of its evaluations. */
-const checkEveryMs = 400;
+const checkIntervalMs = 400;
 const orphanedMessage = 'The node that ran this evaluation stopped. Start the evaluation again.';
 
 /** Runs the evaluations of this node, and marks those of stopped nodes as failed. */
@@ -34,9 +34,9 @@ export class EvaluationRuns {
   constructor(deps: EvaluationRunsDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(failOrphanedEveryMs, 'could not maintain evaluations in progress', () => this.#failOrphaned());
+    this.#recurring.startAndEvery(orphanIntervalMs, 'could not maintain evaluations in progress', () => this.#failOrphaned());
     if (deps.isShared)
-      this.#recurring.every(checkEveryMs, 'could not check the evaluations of this node', () => this.#checkRunning());
+      this.#recurring.every(checkIntervalMs, 'could not check the evaluations of this node', () => this.#checkRunning());
   }
 
   /** Resolves after the evaluation has started. Throws `overloaded`, `shutting_down`, `deployment_not_found`, or `StoreError`. */

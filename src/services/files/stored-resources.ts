@@ -167,8 +167,8 @@ export class StoredResources {
       }
     }
     await blobs.write(blob, countBytes());
-    const now = clock.epochMs();
-    const times = { createdAtMs: now, updatedAtMs: now };
+    const nowMs = clock.epochMs();
+    const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
     const file = { ...reservation.location, contentType, contentLength, etag: blob, ...times };
     // If this throws, the file may still have been stored, so its content is not deleted.
     const outcome = await index.put(file, condition, maxBucketBytes);

@@ -25,7 +25,7 @@ export interface StoredTextsDeps {
 const retentionMs = 30 * dayMs;
 /** Minimum size that a text counts for, because small texts also use a file and a row. */
 const minCountedBytes = 64 * 1024;
-const sweepEveryMs = 3_600_000;
+const sweepIntervalMs = 3_600_000;
 const pageLimit = 100;
 /**
  * Suffixes of bucket names. Writers of a bucket wait for each other, so texts are distributed by the last digit of their names.
@@ -90,9 +90,9 @@ export class StoredTexts {
     const { index, clock, maxStoredTextBytes } = this.#deps;
     const nowMs = clock.epochMs();
     const reservation = { bucket: toReservationBucket(subject), path, blob: path, bytes, nowMs, untilMs: nowMs + retentionMs };
-    const reserved = await index.reserve(reservation, maxStoredTextBytes);
-    if (reserved === 'reserved') return;
-    const { usedBytes } = reserved;
+    const outcome = await index.reserve(reservation, maxStoredTextBytes);
+    if (outcome === 'reserved') return;
+    const { usedBytes } = outcome;
     throw new ParleyError('payload_too_large', `The texts of this user already use ${usedBytes} of ${maxStoredTextBytes} bytes.`);
   }
 
@@ -100,15 +100,15 @@ export class StoredTexts {
     const { index, blobs, clock, newId } = this.#deps;
     const blob = newId();
     await blobs.write(blob, [bytes]);
-    const now = clock.epochMs();
+    const nowMs = clock.epochMs();
     const properties = { contentType: 'application/json', contentLength: bytes.length, etag: blob, blob };
-    await index.put({ bucket, path, ...properties, createdAtMs: now, updatedAtMs: now }, undefined, Number.MAX_SAFE_INTEGER);
+    await index.put({ bucket, path, ...properties, createdAtMs: nowMs, updatedAtMs: nowMs }, undefined, Number.MAX_SAFE_INTEGER);
   }
 
   async #sweepIfDue(): Promise<void> {
     const { clock } = this.#deps;
     if (clock.nowMs() < this.#nextSweepMs) return;
-    this.#nextSweepMs = clock.nowMs() + sweepEveryMs;
+    this.#nextSweepMs = clock.nowMs() + sweepIntervalMs;
     const beforeMs = clock.epochMs() - retentionMs;
     for (const shard of shards) await this.#sweep(toTextBucket(shard), beforeMs);
   }
@@ -117,9 +117,9 @@ export class StoredTexts {
     const { index } = this.#deps;
     for (;;) {
       const { items } = await index.list({ bucket, prefix: '', after: undefined, limit: pageLimit });
-      const old = items.filter(({ createdAtMs }) => createdAtMs < beforeMs);
-      for (const file of old) await this.#delete(file);
-      if (old.length < pageLimit) return;
+      const expiredFiles = items.filter(({ createdAtMs }) => createdAtMs < beforeMs);
+      for (const file of expiredFiles) await this.#delete(file);
+      if (expiredFiles.length < pageLimit) return;
     }
   }
 

@@ -26,7 +26,7 @@ export function withFileDeletion(
     findAll: (ids) => store.findAll(ids),
     put: (application, condition) => store.put(application, condition),
     list: (owner) => store.list(owner),
-    listOpen: (user) => store.listOpen(user),
+    listAccessible: (user) => store.listAccessible(user),
     listShared: (query) => store.listShared(query),
     listVersions: (id) => store.listVersions(id),
     findVersion: (id, version) => store.findVersion(id, version),

@@ -8,7 +8,7 @@ export interface BlockedUsersDeps extends StoredDataDeps {
 }
 
 /** Interval at which calls are checked that started while a block was written. */
-const sweepEveryMs = 1_000;
+const sweepIntervalMs = 1_000;
 
 /**
  * Blocked users, all in memory, so that checks do not query the store. While the store is unavailable, the last list stays
@@ -29,12 +29,12 @@ export class BlockedUsers {
     this.#store = deps.store;
     this.#stored = new StoredData(deps, {
       name: 'blocked-users',
-      outage: 'could not read the blocked users. The last list stays in effect',
+      outageMessage: 'could not read the blocked users. The last list stays in effect',
       readData: () => this.#read(),
     });
     this.#recurring = new Recurring(deps.reportError);
     this.#stored.start();
-    this.#recurring.every(sweepEveryMs, 'could not end the calls of blocked users', async () => {
+    this.#recurring.every(sweepIntervalMs, 'could not end the calls of blocked users', async () => {
       if (this.#users.size > 0) this.#onChange();
     });
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
 import { Recurring } from '#base/time/recurring.ts';
 
-const writeMs = 5_000;
+const writeIntervalMs = 5_000;
 
 interface KeyUsesDeps {
   /** Kind of the keys, for reports of errors. */
@@ -21,7 +21,7 @@ export class KeyUses {
   constructor(deps: KeyUsesDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(writeMs, `could not store when ${deps.kind} were last used`, () => this.#write());
+    this.#recurring.every(writeIntervalMs, `could not store when ${deps.kind} were last used`, () => this.#write());
   }
 
   record(key: string): void {

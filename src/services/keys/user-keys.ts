@@ -16,7 +16,7 @@ import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
 import { KeyUses } from './key-uses.ts';
 
 /** Maximum delay after which calls end because their key expired, or because a configuration removed the right of its user. */
-const sweepMs = 1_000;
+const sweepIntervalMs = 1_000;
 /** Maximum time that a node keeps serving cached keys without the store. */
 const maxStaleMs = 60_000;
 
@@ -51,12 +51,12 @@ export class UserKeys {
     this.#deps = deps;
     this.#stored = new StoredData(deps, {
       name: 'user-keys',
-      outage: 'could not read the keys of users. Cached keys stay valid for a minute',
+      outageMessage: 'could not read the keys of users. Cached keys stay valid for a minute',
       readData: () => this.#read(),
       isDue: () => this.#revision === -1,
     });
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(sweepMs, 'could not check the calls that use keys of users', () => this.#sweep());
+    this.#recurring.every(sweepIntervalMs, 'could not check the calls that use keys of users', () => this.#sweep());
     this.#uses = new KeyUses({ ...deps, kind: 'keys of users', write: (uses) => deps.store.recordUses(uses) });
   }
 

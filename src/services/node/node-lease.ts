@@ -1,7 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
 import type { RunStore } from '#domain/responses/response-store.ts';
 
-const renewMs = 4_000;
+const renewIntervalMs = 4_000;
 /** Time after which other nodes treat a node without renewals as stopped. */
 const leaseMs = 15_000;
 
@@ -29,7 +29,7 @@ export class NodeLease {
   /** Resolves after the lease is valid. Call it before the work starts, and `release` when the work ends. Throws `StoreError`. */
   async hold(): Promise<void> {
     this.#holders += 1;
-    this.#timer ??= setInterval(() => void this.#renew().catch(() => undefined), renewMs).unref();
+    this.#timer ??= setInterval(() => void this.#renew().catch(() => undefined), renewIntervalMs).unref();
     if (this.#deps.clock.epochMs() + leaseMs / 2 < this.#untilMs) return;
     try {
       await this.#renew();

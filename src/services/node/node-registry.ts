@@ -3,11 +3,11 @@ import type { Clock } from '#base/time/clock.ts';
 import { Recurring } from '#base/time/recurring.ts';
 import type { NodeRecord, NodeStore } from '#domain/administration/node-record.ts';
 
-const renewMs = 4_000;
+const renewIntervalMs = 4_000;
 /** Time after which other nodes treat a node without renewals as stopped. */
 const leaseMs = 15_000;
 /** Time between two renewals after which an outage may have ended the records of other nodes. */
-const maxGapMs = 2 * renewMs;
+const maxGapMs = 2 * renewIntervalMs;
 
 export interface NodeRegistryDeps {
   /** Undefined if there are no other nodes. */
@@ -37,7 +37,7 @@ export class NodeRegistry {
     this.#renewedAtMs = deps.clock.epochMs();
     this.#recurring = new Recurring(deps.reportError);
     if (deps.store !== undefined)
-      this.#recurring.every(renewMs, 'could not store the state of this node, so other nodes treat it as stopped', () =>
+      this.#recurring.every(renewIntervalMs, 'could not store the state of this node, so other nodes treat it as stopped', () =>
         this.#renewRegularly(),
       );
   }

@@ -2,7 +2,7 @@ import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import type { NodeBroadcast } from '#domain/node-broadcast.ts';
 
 /** Interval between reads of the changes of other nodes. All changes take effect within a second. */
-const refreshMs = 300;
+const refreshIntervalMs = 300;
 
 export interface StoredDataDeps {
   /** Whether other nodes also write to the store. */
@@ -16,7 +16,7 @@ export interface StoredDataDeps {
 interface StoredDataOptions {
   readonly name: 'user-keys' | 'blocked-users' | 'group-roles' | 'entries';
   /** Message if the data cannot be read regularly. */
-  readonly outage: string;
+  readonly outageMessage: string;
   readonly readData: () => Promise<void>;
   /** Whether a regular read is due although nothing was written. */
   readonly isDue?: () => boolean;
@@ -24,7 +24,7 @@ interface StoredDataOptions {
 
 /**
  * Keeps data in the memory of this node current. It is read after each write of this node, when another node announces a write,
- * and regularly, because a notice can be lost.
+ * and regularly if other nodes write to the store too, because a notice can be lost.
  */
 export class StoredData {
   readonly #read: FreshRead;
@@ -32,13 +32,13 @@ export class StoredData {
   /** The read that `start` began. Undefined after it has ended, even if it failed. */
   firstRead: Promise<void> | undefined;
 
-  constructor({ isShared, broadcast, reportError }: StoredDataDeps, { name, outage, readData, isDue }: StoredDataOptions) {
+  constructor({ isShared, broadcast, reportError }: StoredDataDeps, { name, outageMessage, readData, isDue }: StoredDataOptions) {
     // Between workers of one node, `publish` resolves after the other workers have read the data, so that the next request finds
     // the change in every worker.
     const announce = broadcast && (() => broadcast.publish({ topic: 'stored', text: name }).catch(() => undefined));
     this.#read = new FreshRead(readData, announce);
     this.#recurring = new Recurring(reportError);
-    this.#recurring.every(refreshMs, outage, async () => {
+    this.#recurring.every(refreshIntervalMs, outageMessage, async () => {
       if (isShared || this.#read.isBehind || isDue?.()) await this.#read.run();
     });
     broadcast?.onNotice(({ topic, text }) => (topic === 'stored' && text === name ? this.#read.run() : undefined));

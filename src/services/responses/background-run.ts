@@ -32,7 +32,7 @@ export interface BackgroundRunDeps {
   readonly ref: ResponseRef;
   /** The run ends its call record. */
   readonly target: Target;
-  readonly run: RunTranslation;
+  readonly translation: RunTranslation;
   readonly databaseResponse: DatabaseResponse;
   readonly node: string;
   readonly runs: RunStore;
@@ -77,19 +77,19 @@ export class BackgroundRun implements ReplySink {
   }
 
   frame(frame: Frame): void {
-    if (!this.#hasEnded) this.#enqueue(this.#deps.run.consume(frame));
+    if (!this.#hasEnded) this.#enqueue(this.#deps.translation.consume(frame));
   }
 
   end(): void {
     if (this.#hasEnded) return;
-    this.#enqueue(this.#deps.run.end());
+    this.#enqueue(this.#deps.translation.end());
     this.#finish();
   }
 
   fail(reason: unknown): void {
     if (this.#hasEnded) return;
     const error = toParleyError(reason);
-    this.#enqueue(this.#deps.run.fail(error));
+    this.#enqueue(this.#deps.translation.fail(error));
     this.#finish(error);
   }
 
@@ -103,8 +103,8 @@ export class BackgroundRun implements ReplySink {
   stop(): Promise<void> {
     this.#answer?.cancel();
     if (!this.#hasEnded) {
-      this.#enqueue(this.#deps.run.begin());
-      this.#deps.run.cancel();
+      this.#enqueue(this.#deps.translation.begin());
+      this.#deps.translation.cancel();
       this.#finish();
     }
     return this.#ending ?? Promise.resolve();
@@ -115,7 +115,7 @@ export class BackgroundRun implements ReplySink {
     this.#answer?.cancel();
     this.#isDropped = true;
     if (this.#hasEnded) return;
-    this.#deps.run.cancel();
+    this.#deps.translation.cancel();
     this.#finish();
   }
 
@@ -159,11 +159,11 @@ export class BackgroundRun implements ReplySink {
   }
 
   async #close(error: ParleyError | undefined): Promise<void> {
-    const { run, databaseResponse, ref, runs, node, onChange, onEnded } = this.#deps;
+    const { translation, databaseResponse, ref, runs, node, onChange, onEnded } = this.#deps;
     await this.#writing;
     const events = this.#buffer;
     this.#buffer = [];
-    const result = this.#isDropped ? undefined : run.result;
+    const result = this.#isDropped ? undefined : translation.result;
     const isStored = await databaseResponse.onEnded(result, events.length > 0 ? toEventBatch(events) : undefined);
     // If another node or the user ended the response, this node gives up its claim.
     if (isStored !== true) await runs.release(ref, node).catch(() => undefined);

@@ -34,10 +34,10 @@ interface ResponseTranslation extends RunTranslation {
 
 /** A translated request. */
 export interface PreparedResponse {
-  readonly run: ResponseTranslation;
+  readonly translation: ResponseTranslation;
   readonly input: ChatInput;
   /** Returns the names of the fields that the upstream does not receive. */
-  readonly ignored: () => readonly string[];
+  readonly listIgnoredFields: () => readonly string[];
 }
 
 /** Translates a request. The surface implements it. Throws the error with status 400 if the request is invalid. */
@@ -61,14 +61,14 @@ interface BackgroundRequest {
   readonly target: Target;
   readonly request: ResponsesRequest;
   /** Body as received, because another node may have to parse it again. */
-  readonly value: unknown;
+  readonly body: unknown;
 }
 
 /** A response that waits in the queue. */
 interface QueuedResponse {
   readonly response: ResponseObject;
   /** Names of fields that the translation omitted. */
-  readonly ignored: readonly string[];
+  readonly ignoredFields: readonly string[];
   /** Resolves when the run has ended. */
   readonly ended: Promise<void>;
 }
@@ -98,7 +98,7 @@ export interface StartedChatRun {
 /** A run whose answer can start. */
 interface ReadyRun
   extends Pick<PreparedResponse, 'input'>,
-    Pick<BackgroundRunDeps, 'ref' | 'target' | 'run' | 'databaseResponse'> {
+    Pick<BackgroundRunDeps, 'ref' | 'target' | 'translation' | 'databaseResponse'> {
   /** Whether another node may have claimed the run. */
   readonly isQueued: boolean;
 }
@@ -108,7 +108,7 @@ const ownRunPollMs = 2_000;
 const maxRuns = 2_000;
 const defaultMaxRunMs = 6 * 60 * 60 * 1000;
 
-/** Background responses of this node. */
+/** Background responses and chat runs of this node. */
 export class BackgroundRuns {
   readonly #deps: BackgroundDeps;
   readonly #running = new Map<string, BackgroundRun>();
@@ -131,14 +131,15 @@ export class BackgroundRuns {
    * Resolves with the queued response after its limits admit it and it is stored. The response then continues in the
    * background. Throws the error if the response is rejected.
    */
-  async create({ target, request, value }: BackgroundRequest): Promise<QueuedResponse> {
+  async create({ target, request, body }: BackgroundRequest): Promise<QueuedResponse> {
     const { storage } = this.#deps;
     const databaseResponse = await storage.open(target, request);
-    const { admitted, ended } = await this.#start({ target, request, value, databaseResponse }, async ({ run, ignored }) => {
-      const response = { ...run.response };
-      await databaseResponse.queue(response, toQueued(target, value));
-      return { response, ignored: ignored() };
-    });
+    const onAdmitted = async ({ translation, listIgnoredFields }: PreparedResponse) => {
+      const response = { ...translation.response };
+      await databaseResponse.queue(response, toQueued(target, body));
+      return { response, ignoredFields: listIgnoredFields() };
+    };
+    const { admitted, ended } = await this.#start({ target, request, body, databaseResponse }, onAdmitted);
     return { ...admitted, ended };
   }
 
@@ -152,15 +153,16 @@ export class BackgroundRuns {
     const { call } = target;
     const databaseResponse = storage.openChatRun(target);
     const createdAtSeconds = Math.floor(clock.epochMs() / 1000);
-    const run = new ChatRunTranslation({ ref, id, model: call.deployment, createdAtSeconds, record: call.record, clock });
-    const { answer, admitted } = this.#answer({ ref, target, input, run, databaseResponse, isQueued: false }, async () => {
-      if (!(await databaseResponse.beginChatRun(run.response))) throw await this.#toChatRunRejection(ref);
-    });
+    const translation = new ChatRunTranslation({ ref, id, model: call.deployment, createdAtSeconds, record: call.record, clock });
+    const onAdmitted = async (): Promise<void> => {
+      if (!(await databaseResponse.beginChatRun(translation.response))) throw await this.#toChatRunRejection(ref);
+    };
+    const { answer, admitted } = this.#answer({ ref, target, input, translation, databaseResponse, isQueued: false }, onAdmitted);
     await admitted.catch((error) => {
       void databaseResponse.onEnded(undefined);
       throw error;
     });
-    return { response: run.visible, started: run.started, answer };
+    return { response: translation.visible, started: translation.started, answer };
   }
 
   async #toChatRunRejection(ref: ResponseRef): Promise<ParleyError> {
@@ -221,18 +223,18 @@ export class BackgroundRuns {
     const stored = await responses.find(ref, clock.epochMs());
     if (stored === undefined) return;
     try {
-      const { value, caller, deployment, ...inherited } = fromQueued(queued);
+      const { body, caller, deployment, ...inherited } = fromQueued(queued);
       const id = newId();
       const record = this.#startRecord({ id, caller, deployment }, inherited);
       const target = await calls.authorize({ id, deployment, caller, record }, 'chat');
-      const request = parseResponsesRequest(value);
+      const request = parseResponsesRequest(body);
       const databaseResponse = await storage.open(target, request);
       await databaseResponse.resume().catch(async (error) => {
         await databaseResponse.onEnded(undefined);
         throw error;
       });
       const existing = { id: ref.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
-      await this.#start({ target, request, value, databaseResponse, existing }, async () => undefined);
+      await this.#start({ target, request, body, databaseResponse, existing }, async () => undefined);
     } catch (error) {
       const ended = toFailedResponse(stored, { code: 'server_error', message: toParleyError(error).message }, 0);
       await responses.end(ended, lease.node);
@@ -244,7 +246,7 @@ export class BackgroundRuns {
    * if the run is rejected.
    */
   async #start<Value>(
-    { target: requestedTarget, request, value, databaseResponse, existing }: RunStart,
+    { target: requestedTarget, request, body, databaseResponse, existing }: RunStart,
     onAdmitted: (ready: PreparedResponse) => Promise<Value>,
   ): Promise<{ readonly admitted: Value; readonly ended: Promise<void> }> {
     const { prepare, clock } = this.#deps;
@@ -253,10 +255,10 @@ export class BackgroundRuns {
     const { earlierItems, input: items, conversation } = databaseResponse;
     const opened: OpenedResponse = { ...notStored, earlierItems, input: items, isStored: true, conversation };
     try {
-      const prepared = prepare(target, { request, body: value as JsonObject, opened, ...(existing && { existing }) });
-      const { run, input } = prepared;
-      const ref = { id: run.response.id, subject: target.call.caller.subject };
-      const ready = { ref, target, input, run, databaseResponse, isQueued: true };
+      const prepared = prepare(target, { request, body: body as JsonObject, opened, ...(existing && { existing }) });
+      const { translation, input } = prepared;
+      const ref = { id: translation.response.id, subject: target.call.caller.subject };
+      const ready = { ref, target, input, translation, databaseResponse, isQueued: true };
       const { answer, admitted } = this.#answer(ready, () => onAdmitted(prepared));
       return { admitted: await admitted, ended: answer.ended };
     } catch (error) {
@@ -270,14 +272,14 @@ export class BackgroundRuns {
    * the error if the run is rejected. Throws the error with status 400 if the request is invalid.
    */
   #answer<Value>(
-    { ref, target, input, run, databaseResponse, isQueued }: ReadyRun,
+    { ref, target, input, translation, databaseResponse, isQueued }: ReadyRun,
     onAdmitted: () => Promise<Value>,
   ): { readonly answer: Answer; readonly admitted: Promise<Value> } {
     const { calls, responses, lease, inFlightCalls, clock, maxRunMs = defaultMaxRunMs } = this.#deps;
     const background = new BackgroundRun({
       ref,
       target,
-      run,
+      translation,
       databaseResponse,
       node: lease.node,
       runs: responses.runs,

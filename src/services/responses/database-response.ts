@@ -109,11 +109,11 @@ export class DatabaseResponse implements OpenedResponse {
     const { responses, lease, unconfirmed } = this.#deps;
     await this.#holdLease();
     const stored = this.#toStored({ response, items: [] });
-    let isStored = false;
+    let isBegun = false;
     await this.#write(stored, async () => {
-      isStored = await responses.runs.beginChatRun({ ...stored, node: lease.node }, maxChatRuns);
+      isBegun = await responses.runs.beginChatRun({ ...stored, node: lease.node }, maxChatRuns);
     });
-    if (!isStored) return false;
+    if (!isBegun) return false;
     unconfirmed.remove(stored);
     this.#startWrite = Promise.resolve(true);
     return true;
@@ -132,7 +132,7 @@ export class DatabaseResponse implements OpenedResponse {
       this.#releaseLease();
       return undefined;
     }
-    return this.#release()
+    return this.#releaseConversation()
       .finally(() => this.#releaseLease())
       .then(() => false);
   }
@@ -145,12 +145,12 @@ export class DatabaseResponse implements OpenedResponse {
     try {
       if (this.#startWrite === undefined) await this.#write(stored, (added) => responses.add(added));
       else if (!(await this.#startWrite)) {
-        await this.#release();
+        await this.#releaseConversation();
         return false;
       } else {
         const items = [...stored.input, ...this.#toItems(result)];
-        const isStored = await this.#end({ response: stored, turn: turn && { ...turn, items }, events });
-        if (!isStored) return false;
+        const isEnded = await this.#end({ response: stored, turn: turn && { ...turn, items }, events });
+        if (!isEnded) return false;
       }
     } catch (error) {
       reportError('could not store a response', error);
@@ -188,7 +188,7 @@ export class DatabaseResponse implements OpenedResponse {
   }
 
   /** Releases the lock of the conversation. Retries in the background if the store is unavailable. Never fails. */
-  async #release(): Promise<void> {
+  async #releaseConversation(): Promise<void> {
     const { conversations, clock } = this.#deps;
     const { turn } = this.#options;
     if (turn === undefined) return;

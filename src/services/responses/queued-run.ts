@@ -8,7 +8,7 @@ import type { EndedResponse, StoredResponse } from '#domain/responses/response-s
 /** Request of a queued run, with all data that another node needs to answer it. */
 interface QueuedRequest {
   /** Body as received. */
-  readonly value: unknown;
+  readonly body: unknown;
   readonly caller: Caller;
   readonly deployment: string;
   readonly tags: Tags | undefined;
@@ -16,12 +16,12 @@ interface QueuedRequest {
 }
 
 /** Returns the stored form, which the store encrypts. A user's key has the name `madeKey` in it. */
-export function toQueued({ call }: Target, value: unknown): JsonObject {
+export function toQueued({ call }: Target, body: unknown): JsonObject {
   const { subject, project, roles, userKey, configuredKey } = call.caller;
   const keys = { ...(userKey && { madeKey: userKey }), ...(configuredKey && { configuredKey }) };
   const { tags, isPrivate } = call.record;
   const inherited = { ...(tags && { tags }), ...(isPrivate && { isPrivate }) };
-  return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment, ...inherited };
+  return { value: body, caller: { subject, project, roles, ...keys }, deployment: call.deployment, ...inherited };
 }
 
 /** Returns the data that `toQueued` stored. */
@@ -36,7 +36,7 @@ export function fromQueued({ value, caller, deployment, tags, isPrivate }: JsonO
   } = caller as JsonObject & Caller & { readonly madeKey?: Caller['userKey'] };
   const keys = { ...(userKey && { userKey }), ...(configuredKey && { configuredKey }) };
   const inherited = { tags: tags as Tags | undefined, isPrivate: isPrivate === true };
-  return { value, caller: { subject, project, roles, chain: null, ...keys }, deployment: String(deployment), ...inherited };
+  return { body: value, caller: { subject, project, roles, chain: null, ...keys }, deployment: String(deployment), ...inherited };
 }
 
 /** Returns a response that failed because no node continues it, with its final event. */

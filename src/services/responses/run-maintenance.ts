@@ -14,10 +14,10 @@ export interface RunMaintenanceDeps
 }
 
 /** Interval at which this node checks whether another node ended one of its runs. Covers lost notices. */
-const checkMs = 400;
-const maintenanceMs = 3_000;
+const checkIntervalMs = 400;
+const maintenanceIntervalMs = 3_000;
 const checkErrorMessage = 'could not check the background responses of this node';
-const sweepMs = 600_000;
+const sweepIntervalMs = 600_000;
 /**
  * Time between expiry and deletion. Clients can no longer read an expired response, but a request that continues it may still
  * be in progress.
@@ -34,11 +34,11 @@ export class RunMaintenance {
   constructor(deps: RunMaintenanceDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(maintenanceMs, 'could not maintain responses in progress', () => this.#maintain());
-    this.#recurring.every(sweepMs, 'could not delete expired responses', async () => {
+    this.#recurring.startAndEvery(maintenanceIntervalMs, 'could not maintain responses in progress', () => this.#maintain());
+    this.#recurring.every(sweepIntervalMs, 'could not delete expired responses', async () => {
       await deps.responses.sweep(deps.clock.epochMs() - graceMs);
     });
-    if (deps.isShared) this.#recurring.every(checkMs, checkErrorMessage, () => this.#checkRunning());
+    if (deps.isShared) this.#recurring.every(checkIntervalMs, checkErrorMessage, () => this.#checkRunning());
   }
 
   async close(): Promise<void> {

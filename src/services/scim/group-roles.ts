@@ -25,7 +25,7 @@ export class GroupRoles {
     this.#deps = deps;
     this.#stored = new StoredData(deps, {
       name: 'group-roles',
-      outage: 'could not read the groups of provisioned users. The last roles stay valid',
+      outageMessage: 'could not read the groups of provisioned users. The last roles stay valid',
       readData: () => this.#read(),
       isDue: () => this.#settings !== deps.snapshot().configuration.scim,
     });
@@ -35,8 +35,8 @@ export class GroupRoles {
   /** Returns the caller of a token with the roles of its groups. */
   async addRoles(caller: Caller): Promise<Caller> {
     await this.#stored.firstRead;
-    const added = this.#roles.size === 0 ? undefined : this.#roles.get(caller.subject.toLowerCase());
-    return added === undefined ? caller : { ...caller, roles: [...new Set([...caller.roles, ...added])] };
+    const groupRoles = this.#roles.size === 0 ? undefined : this.#roles.get(caller.subject.toLowerCase());
+    return groupRoles === undefined ? caller : { ...caller, roles: [...new Set([...caller.roles, ...groupRoles])] };
   }
 
   /** Writes to the store. Resolves after this node has read the result or scheduled a read, even if the write fails. */
@@ -57,8 +57,8 @@ export class GroupRoles {
       this.#settings = scim;
       return;
     }
-    const since = this.#settings === scim ? this.#revision : -1;
-    const { revision, members } = await this.#deps.store.readRoleMembers(since, [...groups.keys()]);
+    const sinceRevision = this.#settings === scim ? this.#revision : -1;
+    const { revision, members } = await this.#deps.store.readRoleMembers(sinceRevision, [...groups.keys()]);
     this.#revision = revision;
     this.#settings = scim;
     if (members === undefined) return;

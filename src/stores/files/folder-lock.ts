@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** SQLITE_BUSY. */
-const busy = 5;
+const sqliteBusy = 5;
 
 /** Exclusive lock on a folder. */
 export interface FolderLock {
@@ -22,7 +21,7 @@ export function lockFolder(folder: string): FolderLock | undefined {
     return { release: () => database.close() };
   } catch (error) {
     database.close();
-    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return undefined;
+    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) return undefined;
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { ArchivedLimitStore } from './archived-limit-store.ts';
 
 const window = deploymentWindows.month;
 const endsAtMs = 5_000_000_000_000;
-const counter = (amount: number): Counter => ({ window, holder: 'm\nuser', endsAtMs, total: 1000, amount, claim: -1 });
+const counter = (amount: number): Counter => ({ window, holder: 'm\nuser', endsAtMs, total: 1000, amount, claimIndex: -1 });
 const noClaims = { claims: [], lease: '' };
 
 function start(archive: Partial<CounterArchive>) {

@@ -39,7 +39,7 @@ export class MemoryLimitStore implements LimitStore {
 
   reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome {
     const used = counters.map((counter) => this.#getUsed(counter));
-    const reserved = claims.map((claim) => Math.max(0, this.#getClaimed(claim) - claim.exempt));
+    const reserved = claims.map((claim) => Math.max(0, this.#getClaimed(claim) - claim.exemptAmount));
     if (isAdmitted(counters, { used, reserved })) {
       for (const counter of counters) this.#add(counter);
       for (const claim of claims) if (claim.amount > 0) this.#setClaimed(claim, this.#getClaimed(claim) + claim.amount);

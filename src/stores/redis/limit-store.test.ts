@@ -18,7 +18,7 @@ it('RedisLimitStore remembers a bounded number of leases while Redis is unavaila
     }),
   };
   const store = new RedisLimitStore(link as unknown as RedisLink, systemClock);
-  const counter = { window: deploymentWindows.day, holder: 'ada', endsAtMs: 1, total: 1, amount: 1, claim: -1 };
+  const counter = { window: deploymentWindows.day, holder: 'ada', endsAtMs: 1, total: 1, amount: 1, claimIndex: -1 };
   for (let calls = 0; calls < 10_010; calls += 1) await store.reserve([counter], []).catch(() => undefined);
   link.run.mockImplementation(async (...[send]: unknown[]) => (send as (redis: object) => never)({ hdel }));
   onReady();

@@ -64,9 +64,9 @@ export class RedisLimitStore implements LimitStore {
       ...counters.map((counter) => toKey(counter, hashHolder)),
     ];
     const args: ScriptArguments = [claims.length, lease, this.#leaseMs];
-    for (const { amount, exempt } of claims) args.push(amount, exempt);
-    for (const { total, amount, endsAtMs, claim } of counters)
-      args.push(Math.min(total, Number.MAX_VALUE), amount, this.#getLifetimeMs(endsAtMs), claim + 1);
+    for (const { amount, exemptAmount } of claims) args.push(amount, exemptAmount);
+    for (const { total, amount, endsAtMs, claimIndex } of counters)
+      args.push(Math.min(total, Number.MAX_VALUE), amount, this.#getLifetimeMs(endsAtMs), claimIndex + 1);
     const [usedBefore, reserved] = await this.#abandonOnError(
       this.#link.run((redis) => redis.parleyReserve(keys.length, ...keys, ...args)),
     );

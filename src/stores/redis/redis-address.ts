@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Secret } from '#base/secrets/secret.ts';
 
-const formMessage =
+const syntaxMessage =
   'must be redis://[user:password@]host[:port][/database], rediss:// for TLS, redis-cluster://host,host, or redis-sentinel://host,host?name=NAME. valkey works instead of redis';
-const scheme = /^(?:redis|valkey)(s?)(?:-(cluster|sentinel))?$/;
+const schemePattern = /^(?:redis|valkey)(s?)(?:-(cluster|sentinel))?$/;
 const defaultPorts = { server: 6379, cluster: 6379, sentinel: 26_379 } as const;
 const maxHosts = 100;
 
@@ -35,14 +35,14 @@ export interface RedisConnectionOptions extends Credentials {
 /** Parses an address and reads its CA file. Throws `RedisAddressError` if the address is invalid. */
 export function parseRedisAddress(address: Secret): RedisConnectionOptions {
   const [schemeText = '', ...afterScheme] = address.reveal().split('://');
-  const [, tlsSuffix = '', topology] = scheme.exec(schemeText) ?? throwFormError();
+  const [, tlsSuffix = '', topology] = schemePattern.exec(schemeText) ?? throwSyntaxError();
   const parts = afterScheme.join('://').split('@');
   const hostList = (parts.at(-1) ?? '').split(',');
   const [lastHost, path] = splitPath(hostList.at(-1) ?? '');
   const hostTexts = [...hostList.slice(0, -1), lastHost];
   const kind = topology === 'cluster' || topology === 'sentinel' ? topology : hostTexts.length > 1 ? 'cluster' : 'server';
-  const [first = throwFormError(), ...furtherHosts] = hostTexts.map((host) => parseHost(host, defaultPorts[kind]));
-  if (furtherHosts.length >= maxHosts) throwFormError();
+  const [first = throwSyntaxError(), ...furtherHosts] = hostTexts.map((host) => parseHost(host, defaultPorts[kind]));
+  if (furtherHosts.length >= maxHosts) throwSyntaxError();
   const { database, parameters } = parsePath(path);
   const { cacert, name, sentinel_user: username, sentinel_password: password, ...unknown } = parameters;
   const isValid =
@@ -50,7 +50,7 @@ export function parseRedisAddress(address: Secret): RedisConnectionOptions {
     (kind !== 'cluster' || database === 0) &&
     (kind === 'sentinel' ? name !== undefined : name === undefined && username === undefined && password === undefined) &&
     (tlsSuffix === 's' || cacert === undefined);
-  if (!isValid) throwFormError();
+  if (!isValid) throwSyntaxError();
   return {
     kind,
     hosts: [first, ...furtherHosts],
@@ -61,8 +61,8 @@ export function parseRedisAddress(address: Secret): RedisConnectionOptions {
   };
 }
 
-function throwFormError(): never {
-  throw new RedisAddressError(formMessage);
+function throwSyntaxError(): never {
+  throw new RedisAddressError(syntaxMessage);
 }
 
 /** Splits the last host of an address from its path and parameters. */
@@ -73,14 +73,14 @@ function splitPath(text: string): readonly [string, string] {
 
 function parseHost(text: string, defaultPort: number): RedisHost {
   const url = URL.parse(`redis://${text}`);
-  if (url === null || url.hostname === '' || /[/?#@]/.test(text)) return throwFormError();
+  if (url === null || url.hostname === '' || /[/?#@]/.test(text)) return throwSyntaxError();
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || defaultPort) };
 }
 
 function parsePath(path: string): { database: number; parameters: Readonly<Record<string, string | undefined>> } {
   const url = URL.parse(`redis://host${path}`);
   const database = /^\/?(\d{0,9})$/.exec(url?.pathname ?? 'invalid')?.[1];
-  if (url === null || database === undefined || url.hash !== '') return throwFormError();
+  if (url === null || database === undefined || url.hash !== '') return throwSyntaxError();
   return { database: Number(database), parameters: Object.fromEntries(url.searchParams) };
 }
 

@@ -6,7 +6,7 @@ import { openConnections, type RedisConnections } from './redis-connections.ts';
 import { hasTimedOut, toStoreError } from './redis-errors.ts';
 
 const heartbeatMs = 15_000;
-const recheckMs = 500;
+const recheckIntervalMs = 500;
 const nodeIdBytes = 12;
 
 const unavailable = 'Redis is unavailable';
@@ -150,7 +150,7 @@ export class RedisLink {
   #keepConnected(redis: Redis | Cluster): void {
     redis.on('end', () => {
       const connect = (): void => void (this.#isClosed || redis.connect().catch(() => undefined));
-      setTimeout(connect, recheckMs).unref();
+      setTimeout(connect, recheckIntervalMs).unref();
     });
   }
 
@@ -208,7 +208,7 @@ class ClusterRecovery {
       const failure = results.find(({ status }) => status === 'rejected');
       if (failure?.status === 'rejected' && !this.isIncomplete) this.#reportError(toStoreError(failure.reason as Error));
       this.isIncomplete = failure !== undefined;
-      if (failure !== undefined) await sleep(recheckMs, undefined, { ref: false });
+      if (failure !== undefined) await sleep(recheckIntervalMs, undefined, { ref: false });
     }
     // A cluster that is not ready calls all listeners when it is.
     this.#pending.clear();

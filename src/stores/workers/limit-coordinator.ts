@@ -83,7 +83,7 @@ export class LimitCoordinator {
     this.applyReturned(worker, returned);
     const state = this.#getWorker(worker);
     const counters = sent.map(fromSentCounter);
-    const claims = sentClaims.map(([kind, holder, amount, exempt]) => ({ kind, holder, amount, exempt }));
+    const claims = sentClaims.map(([kind, holder, amount, exemptAmount]) => ({ kind, holder, amount, exemptAmount }));
     if (isExact || this.#hasUnsharedClaims(counters)) await this.#recallAll(counters);
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       // A worker can end during a recall. Its claims would never be settled.
@@ -127,7 +127,7 @@ export class LimitCoordinator {
       const key = toHolderKey(kind, holder);
       this.#getWorker(worker).shares.delete(key);
       if (kind === 'requests' || share.claimed === 0) continue;
-      const claims = [{ kind, holder, amount: share.claimed, exempt: 0 }];
+      const claims = [{ kind, holder, amount: share.claimed, exemptAmount: 0 }];
       this.#deps.store.reserve([], claims);
       this.#addClaims(worker, claims);
     }
@@ -160,15 +160,15 @@ export class LimitCoordinator {
     const keys = counters.map(({ window, holder }) => toHolderKey(window.kind, holder));
     const isAvailable = keys.every((key) => !shares.has(key) && !this.#isPaused(key));
     if (!isAvailable) return undefined;
-    const zeroClaims = claims.map((claim) => ({ ...claim, amount: 0, exempt: 0 }));
+    const zeroClaims = claims.map((claim) => ({ ...claim, amount: 0, exemptAmount: 0 }));
     const { used, reserved } = store.reserve(
       counters.map((counter) => ({ ...counter, amount: 0 })),
       zeroClaims,
     );
     const granted = counters.map((counter, index) => {
-      const { claim, amount } = counter;
-      const perCall = claim === -1 ? amount : (claims[claim]?.amount ?? 0);
-      const free = counter.total - (used[index] ?? 0) - (reserved[claim] ?? 0) - this.#getShared(counter);
+      const { claimIndex, amount } = counter;
+      const perCall = claimIndex === -1 ? amount : (claims[claimIndex]?.amount ?? 0);
+      const free = counter.total - (used[index] ?? 0) - (reserved[claimIndex] ?? 0) - this.#getShared(counter);
       const share = Math.floor((free * sharedFraction) / workerCount);
       return share >= minCallsPerShare * Math.max(1, perCall) ? share : 0;
     });
@@ -184,7 +184,7 @@ export class LimitCoordinator {
   #applyUsage(worker: number, { holder: [kind, holder], counters: sent }: SentUsage): readonly Counter[] {
     const shares = this.#getWorker(worker).shares.get(toHolderKey(kind, holder));
     const counters = sent.map(([name, endsAtMs, amount]): Counter => {
-      const counter = { window: toWindow(name), holder, endsAtMs, total: 0, amount, claim: -1 };
+      const counter = { window: toWindow(name), holder, endsAtMs, total: 0, amount, claimIndex: -1 };
       const granted = shares?.get(toCounterKey(counter));
       if (granted !== undefined) shares?.set(toCounterKey(counter), Math.max(0, granted - amount));
       return counter;

@@ -73,13 +73,13 @@ function createHandlers(coordinator: LimitCoordinator, worker: number): Readonly
 const endsAtMs = 1_000;
 const requests = (total: number, amount = 1, ends = endsAtMs): Counter => ({
   ...{ window: deploymentWindows.requestDay, holder: 'm\nada', endsAtMs: ends },
-  ...{ total, amount, claim: -1 },
+  ...{ total, amount, claimIndex: -1 },
 });
 const tokens = (total: number, amount = 0, ends = endsAtMs): Counter => ({
   ...{ window: deploymentWindows.day, holder: 'm\nada', endsAtMs: ends },
-  ...{ total, amount, claim: 0 },
+  ...{ total, amount, claimIndex: 0 },
 });
-const claim = (amount: number): RequestedClaim => ({ kind: 'tokens', holder: 'm\nada', amount, exempt: 0 });
+const claim = (amount: number): RequestedClaim => ({ kind: 'tokens', holder: 'm\nada', amount, exemptAmount: 0 });
 
 /** Sends a call with an estimate of 10 tokens. Returns the function that ends it, or undefined if it is not admitted. */
 async function call({ store }: TestWorker, counters: readonly Counter[]): Promise<((used: number) => void) | undefined> {

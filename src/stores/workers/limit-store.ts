@@ -127,7 +127,7 @@ export class WorkerLimitStore implements LimitStore {
       const share = findCounter(holderShare, counter);
       if (holderShare === undefined || share === undefined) return undefined;
       const { claimed } = holderShare;
-      const needed = kind === 'requests' ? counter.amount : (claims[counter.claim]?.amount ?? 0);
+      const needed = kind === 'requests' ? counter.amount : (claims[counter.claimIndex]?.amount ?? 0);
       const free = share.granted - share.consumed - claimed;
       const counted = share.reportedUsed + share.consumed;
       if (free <= 0 || free < needed || counted + claimed >= counter.total) return undefined;
@@ -138,9 +138,9 @@ export class WorkerLimitStore implements LimitStore {
       if (share !== undefined) this.#consume(share, counter.amount);
     }
     const reserved: number[] = [];
-    for (const { kind, holder, amount, exempt } of claims) {
+    for (const { kind, holder, amount, exemptAmount } of claims) {
       const share = this.#shares[kind].get(holder);
-      reserved.push(Math.max(0, (share?.claimed ?? 0) - exempt));
+      reserved.push(Math.max(0, (share?.claimed ?? 0) - exemptAmount));
       if (share !== undefined) share.claimed += amount;
     }
     return { used, reserved, lease: String(this.#lastLease) };
@@ -150,7 +150,7 @@ export class WorkerLimitStore implements LimitStore {
     const holders = new Map(counters.map(({ window: { kind }, holder }) => [`${kind} ${holder}`, [kind, holder] as const]));
     const message: ReserveMessage = {
       counters: counters.map(toSentCounter),
-      claims: claims.map(({ kind, holder, amount, exempt }) => [kind, holder, amount, exempt]),
+      claims: claims.map(({ kind, holder, amount, exemptAmount }) => [kind, holder, amount, exemptAmount]),
       returned: this.returnShares([...holders.values()]),
       isExact,
     };

@@ -27,7 +27,7 @@ export interface ReturnedShare extends SentUsage {
 
 export interface ReserveMessage {
   readonly counters: readonly SentCounter[];
-  readonly claims: readonly (readonly [kind: Claim['kind'], holder: string, amount: number, exempt: number])[];
+  readonly claims: readonly (readonly [kind: Claim['kind'], holder: string, amount: number, exemptAmount: number])[];
   readonly returned: readonly ReturnedShare[];
   /** Whether the values must include the usage of all workers. */
   readonly isExact: boolean;
@@ -47,13 +47,13 @@ export interface SettleMessage {
 
 const parsedWindows = new Map<string, Window>();
 
-export function toSentCounter({ window, holder, endsAtMs, total, amount, claim }: Counter): SentCounter {
+export function toSentCounter({ window, holder, endsAtMs, total, amount, claimIndex }: Counter): SentCounter {
   // JSON has no infinity.
-  return [window.name, holder, endsAtMs, Math.min(total, Number.MAX_SAFE_INTEGER), amount, claim];
+  return [window.name, holder, endsAtMs, Math.min(total, Number.MAX_SAFE_INTEGER), amount, claimIndex];
 }
 
 export function fromSentCounter([name, holder, endsAtMs, total, amount, claim]: SentCounter): Counter {
-  return { window: toWindow(name), holder, endsAtMs, total, amount, claim };
+  return { window: toWindow(name), holder, endsAtMs, total, amount, claimIndex: claim };
 }
 
 /** Returns the window with this name. Windows come only from configurations, so there are few of them. */

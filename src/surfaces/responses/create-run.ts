@@ -33,8 +33,8 @@ export type ListIgnoredFields = (isRelayed?: boolean) => readonly string[];
 
 /** A response whose run can start. */
 export interface ReadyRun extends PreparedResponse {
-  readonly run: ResponseRun;
-  readonly ignored: ListIgnoredFields;
+  readonly translation: ResponseRun;
+  readonly listIgnoredFields: ListIgnoredFields;
   /** Seals content for the caller. */
   readonly seal: (thoughts: Thoughts) => string;
 }
@@ -122,9 +122,9 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
   const remote = servers.length > 0 ? { servers, approvedCalls } : undefined;
   const chatCall = { request: chatRequest, native, isTranslated: true, remote, affinity: getAffinity(request, subject) };
   return {
-    run,
+    translation: run,
     input: chatCall,
-    ignored: (isRelayed = isAlwaysRelayed) => (isRelayed ? [...omitted] : [...translated.ignored, ...omitted]),
+    listIgnoredFields: (isRelayed = isAlwaysRelayed) => (isRelayed ? [...omitted] : [...translated.ignored, ...omitted]),
     seal,
   };
 }

@@ -92,15 +92,15 @@ export async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route
   const request = parseResponsesRequest(value);
   context.record.session ??= toSessionId(request.prompt_cache_key);
   if (request.background === true && deps.background !== undefined)
-    return serveBackground(deps.background, context, { target, request, value });
+    return serveBackground(deps.background, context, { target, request, body: value });
   const opened = await selectStorage(deps, target).open(target, request);
-  const { run, input, ignored } = await prepareRun(deps, context, { target, request, body: value as JsonObject, opened });
-  const chatCall = { ...input, includesCost: context.wantsCost };
+  const prepared = await prepareRun(deps, context, { target, request, body: value as JsonObject, opened });
+  const chatCall = { ...prepared.input, includesCost: context.wantsCost };
   if (request.stream !== true) {
-    const reply = new JsonResponse(context, run, ignored);
+    const reply = new JsonResponse(context, prepared.translation, prepared.listIgnoredFields);
     return context.follow(deps.calls.answer(target, chatCall, reply), reply);
   }
-  const reply = createStreamedReply(context, run, ignored);
+  const reply = createStreamedReply(context, prepared.translation, prepared.listIgnoredFields);
   const onAdmitted = async (): Promise<void> => reply.beginWithin(maxSilenceMs);
   await context.follow(deps.calls.answer(target, { ...chatCall, onAdmitted }, reply), reply);
 }
@@ -116,15 +116,14 @@ async function serveBackground(
   context: RequestContext,
   runRequest: Parameters<BackgroundRuns['create']>[0],
 ): Promise<void> {
-  const { response: queued, ignored, ended } = await background.runs.create(runRequest);
+  const { response: queued, ignoredFields, ended } = await background.runs.create(runRequest);
   context.continueUntil(ended);
   const { response } = context;
-  const headers = buildHeaders(context, ignored);
+  const headers = buildHeaders(context, ignoredFields);
   if (runRequest.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
   const { subject } = runRequest.target.call.caller;
   // The run ends when the caller's key ends, so no separate check is needed.
-  const hasEnded = () => false;
-  await streamRun(background, response, { ref: { id: queued.id, subject }, after: -1, headers, hasEnded, toBytes });
+  await streamRun(background, response, { ref: { id: queued.id, subject }, after: -1, headers, hasEnded: () => false, toBytes });
 }
 
 interface OpenedRequest extends ResponseStart {
@@ -170,9 +169,9 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   };
   const existing = await selectStorage(deps, target).openUnlocked(target, request);
   const opened = { ...existing, input: [...existing.input, compactionPrompt] };
-  const { run, input: chatCall, seal } = await prepareRun(deps, context, { target, request, body: { ...request }, opened });
-  const reply = new CompactReply(context, { run, seal });
-  await context.follow(deps.calls.answer(target, chatCall, reply), reply);
+  const prepared = await prepareRun(deps, context, { target, request, body: { ...request }, opened });
+  const reply = new CompactReply(context, prepared);
+  await context.follow(deps.calls.answer(target, prepared.input, reply), reply);
 }
 
 const prompt = [
@@ -185,7 +184,7 @@ const prompt = [
 const compactionPrompt: AnyItem = { type: 'message', role: 'user', content: prompt };
 
 interface CompactionContext {
-  readonly run: ResponseRun;
+  readonly translation: ResponseRun;
   readonly seal: (thoughts: Thoughts) => string;
 }
 
@@ -203,13 +202,13 @@ class CompactReply implements ReplySink {
   /** Throws `upstream_failed` if the reply is too large. */
   frame(frame: Frame): void {
     this.#budget.consume(frame);
-    this.#compaction.run.consume(frame);
+    this.#compaction.translation.consume(frame);
   }
 
   /** Throws `upstream_failed` if the summary is empty. */
   end(): void {
     const context = this.#context;
-    const { run, seal } = this.#compaction;
+    const { translation: run, seal } = this.#compaction;
     run.end();
     const summary = getOutputText(run);
     if (summary.trim() === '') throw new ParleyError('upstream_failed', 'The deployment returned an empty summary.');
@@ -226,7 +225,7 @@ class CompactReply implements ReplySink {
 
   fail(error: unknown): void {
     this.#context.sendError(error);
-    this.#compaction.run.abandon();
+    this.#compaction.translation.abandon();
   }
 }
 

@@ -134,7 +134,7 @@ function canReturnAll(documents: readonly IndexedDocument[], maxBytes: number): 
 
 /** Maximum time that a search waits for vectors. */
 const maxWaitMs = 120_000;
-const pollMs = 500;
+const pollIntervalMs = 500;
 const reportIntervalMs = 2000;
 
 /**
@@ -153,7 +153,7 @@ async function awaitVectors(documents: readonly IndexedDocument[], deps: SearchD
       reportedMs = clock.nowMs();
       await context.report({ content: `Preparing the search by meaning: ${done} of ${total} passages.\n\n` });
     }
-    await clock.sleep(pollMs, context.signal);
+    await clock.sleep(pollIntervalMs, context.signal);
     done = await countVectors(documents, deps);
   }
   return done > initiallyDone;

@@ -290,7 +290,7 @@ describe('a stream', () => {
 describe('an embedder that fails', () => {
   const attempt = toAttempt('What is the weather?', { tools: [createTool('get_weather', '')] });
   const createDemoWith = (failingEmbedder: Embedder) =>
-    createDemoProtocol({ embedder: failingEmbedder, now: Date.now, newId: () => 'x', paceMs: 0 });
+    createDemoProtocol({ embedder: failingEmbedder, epochMs: Date.now, newId: () => 'x', paceMs: 0 });
 
   it('causes an upstream error', async () => {
     const failingEmbedder = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };

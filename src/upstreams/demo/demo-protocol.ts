@@ -7,7 +7,7 @@ import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 export interface DemoDeps {
   readonly embedder: Embedder;
   /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly epochMs: () => number;
   readonly newId: () => string;
   /** Pause between the frames of a streamed reply, in milliseconds. Zero for none. */
   readonly paceMs: number;
@@ -18,7 +18,7 @@ export interface DemoDeps {
  * loaded with the first call.
  */
 export function createDemoProtocol(deps: DemoDeps): ChatProtocol {
-  const { embedder, now, newId, paceMs } = deps;
+  const { embedder, epochMs, newId, paceMs } = deps;
   return {
     hasChoices: false,
     chat: (attempt, sink) =>
@@ -29,7 +29,7 @@ export function createDemoProtocol(deps: DemoDeps): ChatProtocol {
         const pauseMs = request.stream === true ? paceMs : 0;
         for await (const part of createDemoReply(request, deps, signal)) {
           signal.throwIfAborted();
-          yield Frame.ofChunks({ ...head, created: Math.floor(now() / 1000), ...part });
+          yield Frame.ofChunks({ ...head, created: Math.floor(epochMs() / 1000), ...part });
           if (pauseMs > 0) await systemClock.sleep(pauseMs, signal);
         }
       }, sink),

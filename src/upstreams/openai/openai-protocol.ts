@@ -6,7 +6,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainRequest } from '#contract/chat/content.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { withJoinedUserMessages, withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
-import { getToolCalls, type Message, rejectedNameCharacters, withReducedNames } from '#contract/chat/message.ts';
+import { getToolCalls, type Message, rejectedNameCharacters, withAcceptedNames } from '#contract/chat/message.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { acceptsReasoning } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import {
@@ -202,7 +202,7 @@ function toStrictMessages(request: ChatRequest, upstream: Upstream, isTranslated
 }
 
 function reduceNames(request: ChatRequest, rejectedCharacters: RegExp): ChatRequest {
-  const messages = withReducedNames(request.messages, rejectedCharacters);
+  const messages = withAcceptedNames(request.messages, rejectedCharacters);
   return messages === request.messages ? request : { ...request, messages };
 }
 

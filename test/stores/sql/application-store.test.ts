@@ -151,7 +151,7 @@ describeOnEach('saved applications', (node) => {
     await node.otherDatabase.run((kysely) => spoil.execute(kysely));
     expect(await reader.find(saved.id)).toBe(first);
     expect((await reader.list(owner))[0]).toBe(first);
-    expect((await reader.listOpen({ subject: owner, roles: ['none'] }))[0]).toBe(first);
+    expect((await reader.listAccessible({ subject: owner, roles: ['none'] }))[0]).toBe(first);
     await store(node.otherDatabase).put({ ...saved, etag: 'two' }, undefined);
     expect(await reader.list(owner)).toEqual([{ ...saved, owner, etag: 'two' }]);
     await store(node.otherDatabase).delete(saved.id, undefined);
@@ -165,7 +165,7 @@ describeOnEach('applications that a user can use', (node) => {
   const naming = (...userRoles: string[]): ApplicationEntry => ({ ...application().entry, userRoles });
 
   async function open(subject: string, ...roles: string[]): Promise<readonly string[]> {
-    return (await store().listOpen({ subject, roles })).map(({ id }) => id);
+    return (await store().listAccessible({ subject, roles })).map(({ id }) => id);
   }
 
   it('are the user’s own and those that name a role, each once, by ID', async () => {

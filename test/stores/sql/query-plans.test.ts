@@ -129,7 +129,7 @@ describeOnEach('queries', (node) => {
       await applications.find('applications/a/b');
       await applications.findAll(['a', 'b']);
       await applications.list('ada');
-      await applications.listOpen({ subject: 'ada', roles: ['staff'] });
+      await applications.listAccessible({ subject: 'ada', roles: ['staff'] });
       await new SqlFileIndex(database).find('bucket', 'path');
       await new SqlFileIndex(database).findAll([{ bucket: 'bucket', path: 'path' }]);
       await keys.list('ada');

@@ -232,9 +232,9 @@ function Notices({ deployment, deploymentId, missingTarget, isNew }: NoticesProp
 }
 
 function createConversation(deployment: string, project: string | undefined): Conversation {
-  const now = Date.now();
+  const nowMs = Date.now();
   return {
-    ...{ id: crypto.randomUUID(), title: '', deployment, createdAtMs: now, updatedAtMs: now, turns: {}, shown: {} },
+    ...{ id: crypto.randomUUID(), title: '', deployment, createdAtMs: nowMs, updatedAtMs: nowMs, turns: {}, shown: {} },
     ...(project !== undefined && { tags: [project] }),
   };
 }

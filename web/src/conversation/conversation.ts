@@ -214,7 +214,7 @@ function toClientCall({ name, arguments: input }: JsonObject, id: string | undef
 }
 
 /** Returns whether an answer is complete and needs no input from the user: it is not truncated and has no controls or calls. */
-export function hasEndedWell(reply: Reply): boolean {
+export function isCompleteAnswer(reply: Reply): boolean {
   return reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply) && listClientCalls(reply).length === 0;
 }
 
@@ -234,5 +234,5 @@ export function withInterruptedReplies(conversation: Conversation, canResume = f
   const interrupted = Object.values(conversation.turns)
     .filter(isRunning)
     .filter(({ isRun }) => !(canResume && isRun === true));
-  return interrupted.reduce((now, reply) => withReply(now, { ...reply, state: 'interrupted' }), conversation);
+  return interrupted.reduce((current, reply) => withReply(current, { ...reply, state: 'interrupted' }), conversation);
 }

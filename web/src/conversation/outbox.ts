@@ -1,5 +1,5 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import { hasEndedWell, listVisibleTurns, type Reply, type UserMessage } from './conversation.ts';
+import { isCompleteAnswer, listVisibleTurns, type Reply, type UserMessage } from './conversation.ts';
 import type { Library } from './library.ts';
 import type { ReplyRunner } from './reply-runner.ts';
 
@@ -42,10 +42,10 @@ export class Outbox {
     options.replyRunner.subscribe((conversationId, reply) => this.#sendNext(conversationId, reply));
     storage?.onChange((conversationId) => {
       const heldById = new Map(this.getMessages(conversationId).map(({ id, isHeld }) => [id, isHeld]));
-      const now = parseMessages(storage.readQueue(conversationId));
+      const stored = parseMessages(storage.readQueue(conversationId));
       this.#queues.set(
         conversationId,
-        now.map((message) => ({ ...message, isHeld: heldById.get(message.id) ?? true })),
+        stored.map((message) => ({ ...message, isHeld: heldById.get(message.id) ?? true })),
       );
       for (const listener of this.#listeners) listener();
     });
@@ -97,7 +97,7 @@ export class Outbox {
     const queue = this.getMessages(conversationId);
     if (queue.length === 0 || this.#options.replyRunner.isAnswering(conversationId)) return;
     const urgent = queue.find(({ id }) => this.#urgent.has(id));
-    const next = urgent ?? (hasEndedWell(reply) ? queue.find(({ isHeld }) => !isHeld) : undefined);
+    const next = urgent ?? (isCompleteAnswer(reply) ? queue.find(({ isHeld }) => !isHeld) : undefined);
     if (next !== undefined) return this.#send(conversationId, next.id);
     this.#set(
       conversationId,

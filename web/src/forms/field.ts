@@ -57,8 +57,8 @@ export function toFields(source: unknown, root = source, depth = 0): readonly Fi
   const entries = Object.entries(schema.properties);
   if (entries.length === 0 || entries.length > maxFields) return undefined;
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
-  return entries.map(([name, part]) =>
-    toField(name, toPlainSchema(part, document), { isRequired: required.includes(name), root: document, depth }),
+  return entries.map(([name, property]) =>
+    toField(name, toPlainSchema(property, document), { isRequired: required.includes(name), root: document, depth }),
   );
 }
 

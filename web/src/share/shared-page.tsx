@@ -127,8 +127,8 @@ async function copyChat(service: Service, shared: SharedChat, signal: AbortSigna
   const files = new FileCopier(service, signal);
   const turns: [string, Turn][] = [];
   for (const turn of shared.turns) turns.push([turn.id, await files.copyTurn(turn)]);
-  const now = Date.now();
-  const times = { createdAtMs: now, updatedAtMs: now };
+  const nowMs = Date.now();
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
   const { title, deployment } = shared;
   const conversation = {
     ...{ id: crypto.randomUUID(), title, deployment, ...times },

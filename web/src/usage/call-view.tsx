@@ -9,7 +9,7 @@ import { useLanguage } from '../strings/strings.tsx';
 
 import { type Call, type RecordedContent, type RecordedMessage, readContent } from './read-calls.ts';
 import { useUsageStrings } from './usage-strings.ts';
-import { unsavedId, useGetUsageName } from './use-get-usage-name.ts';
+import { unsavedIdPattern, useGetUsageName } from './use-get-usage-name.ts';
 
 interface CallViewProps {
   readonly call: Call;
@@ -125,7 +125,7 @@ export function CallTime({ atMs }: { readonly atMs: number }) {
 /** The name and ID of a called deployment, which can be an unsaved application. */
 export function CalledDeployment({ id }: { readonly id: string }) {
   const getName = useGetUsageName();
-  return <DeploymentName id={id} name={unsavedId.test(id) ? getName(id) : undefined} />;
+  return <DeploymentName id={id} name={unsavedIdPattern.test(id) ? getName(id) : undefined} />;
 }
 
 export function CallOutcome({ call: { outcome, status } }: { readonly call: Call }) {

@@ -59,7 +59,7 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   const certificate = tls && (await watchTls(tls, server as Server, log));
   const closeStages = [[upstream, ...(certificate ? [certificate] : [])], [lines]];
   const exit = (code: number): void => process.exit(code);
-  const drain = new Drain({ server, connections, calls: gateway, clock, log, drainMs, closing: closeStages, exit });
+  const drain = new Drain({ server, connections, calls: gateway, clock, log, drainMs, closeStages, exit });
   const onSignal = ignoreEchoes(drain.handleSignal, environment, clock);
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   onHangUp = () => {

@@ -8,7 +8,7 @@ import { getReason } from '../../settings.ts';
 export const dataNames = { database: 'parley.db', secret: 'secret', contents: 'files' } as const;
 
 const partSuffix = '.part';
-const reportEveryMs = 10_000;
+const reportIntervalMs = 10_000;
 
 /** The backup or the restore is not possible. The message may be shown to the user. */
 export class CopyError extends Error {
@@ -32,7 +32,7 @@ export async function copyContents(
   let count = 0;
   let reportedAtMs = epochMs();
   for (const [index, name] of names.entries()) {
-    if (epochMs() - reportedAtMs >= reportEveryMs) {
+    if (epochMs() - reportedAtMs >= reportIntervalMs) {
       report(`Copied the contents of ${index} of ${names.length} files`);
       reportedAtMs = epochMs();
     }

@@ -28,7 +28,7 @@ export interface EvaluateDeps {
   readonly onInterrupt: (cancel: () => Promise<void>) => void;
 }
 
-const pollMs = 250;
+const pollIntervalMs = 250;
 type EvaluationContext = Omit<EvaluateDeps, 'environment' | 'show'> & { readonly client: EvaluationClient };
 
 /** Runs `parley evaluate`. Returns the exit code. */
@@ -82,7 +82,7 @@ async function run(
         `${isTerminal ? '\r' : ''}version ${version}: ${passed + failed + errors} of ${total} cases${hasEnded ? '\n' : ''}`,
       );
     if (hasEnded) return client.results(id);
-    await wait(pollMs);
+    await wait(pollIntervalMs);
   }
 }
 

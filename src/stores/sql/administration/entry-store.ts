@@ -22,7 +22,7 @@ import type { Schema } from '../schema.ts';
 import type { ChangeRow, EntryRow } from './administration-tables.ts';
 
 /** Retention of deleted entries. It must exceed the time after which a node without updates reads all entries again. */
-const deletedForMs = 10 * 60_000;
+const deletedRetentionMs = 10 * 60_000;
 /** SQLite and PostgreSQL limit the number of parameters of a statement. */
 const rowsPerStatement = 500;
 /** Maximum number of writes of a change in a list. A change of a large document has tens of megabytes. */
@@ -48,14 +48,14 @@ export class SqlEntryStore implements EntryStore {
   }
 
   /** Reads the revision first, so that changes in between are returned now and again with the next call. */
-  readUpdates(since: number): Promise<EntryUpdates> {
+  readUpdates(sinceRevision: number): Promise<EntryUpdates> {
     return this.#database.run(async (kysely) => {
       const { revision } = await kysely.selectFrom('runtime_revision').select('revision').executeTakeFirstOrThrow();
-      if (revision === since) return { revision, entries: [], deleted: [] };
+      if (revision === sinceRevision) return { revision, entries: [], deleted: [] };
       const rows = await kysely
         .selectFrom('runtime_entries')
         .selectAll()
-        .where('revision', '>', since)
+        .where('revision', '>', sinceRevision)
         .orderBy('created_at_ms')
         .orderBy('id')
         .execute();
@@ -67,7 +67,7 @@ export class SqlEntryStore implements EntryStore {
         if (entry === undefined) deleted.push({ kind: row.kind, id: row.id });
         else entries.push(entry);
       }
-      const files = await kysely.selectFrom('file_layer').selectAll().where('revision', '>', since).executeTakeFirst();
+      const files = await kysely.selectFrom('file_layer').selectAll().where('revision', '>', sinceRevision).executeTakeFirst();
       return { revision, entries, deleted, ...(files && { files: this.#openFiles(files) }) };
     });
   }
@@ -82,7 +82,7 @@ export class SqlEntryStore implements EntryStore {
   ): Promise<number | 'conflict'> {
     const sealed = this.#seal.seal(text, filesContext);
     return this.#database.transact(async (transaction) => {
-      const revision = await raiseRevision(transaction, expected);
+      const revision = await incrementRevision(transaction, expected);
       if (revision === undefined) return 'conflict';
       const fields = { revision, digest, sealed_files: sealed };
       await transaction
@@ -102,7 +102,7 @@ export class SqlEntryStore implements EntryStore {
   async commit(expected: number, change: EntryChange): Promise<number | 'conflict'> {
     requireStorable(...change.writes.map(({ id }) => id));
     return this.#database.transact(async (transaction) => {
-      const revision = await raiseRevision(transaction, expected);
+      const revision = await incrementRevision(transaction, expected);
       if (revision === undefined) return 'conflict';
       await transaction.insertInto('runtime_changes').values(this.#toChangeRow(change, revision)).execute();
       const rows = change.writes.map((write) => this.#toEntryRow(write, change, revision));
@@ -117,7 +117,7 @@ export class SqlEntryStore implements EntryStore {
       await transaction
         .deleteFrom('runtime_entries')
         .where('sealed_entry', 'is', null)
-        .where('updated_at_ms', '<', change.atMs - deletedForMs)
+        .where('updated_at_ms', '<', change.atMs - deletedRetentionMs)
         .execute();
       return revision;
     });
@@ -224,14 +224,14 @@ export class SqlEntryStore implements EntryStore {
 }
 
 /** Takes the lock of the row, so that concurrent changes queue here. Returns undefined if another change was stored. */
-async function raiseRevision(transaction: Kysely<Schema>, expected: number): Promise<number | undefined> {
-  const raised = await transaction
+async function incrementRevision(transaction: Kysely<Schema>, expected: number): Promise<number | undefined> {
+  const updated = await transaction
     .updateTable('runtime_revision')
     .set({ revision: expected + 1 })
     .where('revision', '=', expected)
     .returning('revision')
     .executeTakeFirst();
-  return raised?.revision;
+  return updated?.revision;
 }
 
 /** Returns how many changes fit on a page. At least one does. */

@@ -34,7 +34,7 @@ import {
   writeRow,
 } from './application-rows.ts';
 
-/** Applications of users, one row each with a sealed entry. Unchanged applications are decrypted once and cached. */
+/** Applications of users, one row each with a sealed entry. Decrypted applications are cached within bounds. */
 export class SqlApplicationStore implements ApplicationStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
@@ -108,7 +108,7 @@ export class SqlApplicationStore implements ApplicationStore {
     return isStorableKey(owner) ? this.#listCached((kysely) => findOwnEtags(kysely, owner)) : [];
   }
 
-  async listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
+  async listAccessible(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
     if (!isStorableKey(user.subject)) return [];
     if (user.roles.length > 0) await this.#recordMissingRoles();
     return this.#listCached((kysely) => findAccessibleEtags(kysely, user));
@@ -167,7 +167,7 @@ export class SqlApplicationStore implements ApplicationStore {
 
   #cacheRow(row: ReadRow): StoredApplication {
     const application = this.#toApplication(row);
-    this.#cache.set(application.id, { application, chars: row.sealed_entry.length });
+    this.#cache.set(application.id, { application, sealedChars: row.sealed_entry.length });
     return application;
   }
 
@@ -265,7 +265,7 @@ async function writeAccess(transaction: Kysely<Schema>, applications: readonly A
     await transaction.insertInto('application_users').values(rows).execute();
 }
 
-/** Records the roles of the applications that have not changed since they were read. */
+/** Records the roles and users of the applications that have not changed since they were read. */
 async function recordRoles(transaction: Kysely<Schema>, applications: readonly StoredApplication[]): Promise<void> {
   if (applications.length === 0) return;
   const locked = await transaction
@@ -293,7 +293,7 @@ function listIds(applications: readonly ApplicationEntryRef[]): string[] {
 interface CachedApplication {
   readonly application: StoredApplication;
   /** Length of its sealed text. */
-  readonly chars: number;
+  readonly sealedChars: number;
 }
 
 /** Memory of an entry and its deployment per character of the sealed text. */
@@ -302,5 +302,5 @@ const bytesPerChar = 3;
 /** Bounds of the cache of decrypted applications. */
 const cachedApplicationBounds: BoundedCacheOptions<CachedApplication> = {
   maxBytes: 48 * 1024 ** 2,
-  countBytes: ({ chars }) => bytesPerChar * chars,
+  countBytes: ({ sealedChars }) => bytesPerChar * sealedChars,
 };

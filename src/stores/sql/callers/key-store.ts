@@ -24,9 +24,9 @@ const usesPerBatch = 200;
 /** Minimum time between two stored uses of a key. */
 const minUseIntervalMs = 60_000;
 /** Retention of deleted keys. It must exceed the time after which a node without updates reads all keys again. */
-const deletedForMs = 10 * 60_000;
+const deletedRetentionMs = 10 * 60_000;
 /** Retention of expired keys. The expired keys of an owner are deleted earlier if the owner creates another key. */
-const expiredForMs = 30 * dayMs;
+const expiredRetentionMs = 30 * dayMs;
 
 /** Keys of users in a table with one row each, including their digests. */
 export class SqlKeyStore implements KeyStore {
@@ -42,8 +42,8 @@ export class SqlKeyStore implements KeyStore {
     requireStorable(key.id, key.owner);
     const nowMs = key.createdAtMs;
     return this.#database.transact(async (transaction) => {
-      const revision = await nextRevision(transaction);
-      await dropExpired(transaction, key.owner, nowMs);
+      const revision = await incrementRevision(transaction);
+      await deleteExpired(transaction, key.owner, nowMs);
       const { count } = await transaction
         .selectFrom('api_keys')
         .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -83,7 +83,7 @@ export class SqlKeyStore implements KeyStore {
           ...{ digest, prefix, former_digest: ref('digest'), former_until_ms: formerUntilMs },
           version: eb('version', '+', 1),
         }))
-        .set({ revision: await nextRevision(transaction) })
+        .set({ revision: await incrementRevision(transaction) })
         .where('id', '=', keyRef.id)
         .where('owner', '=', keyRef.owner)
         .where('deleted_at_ms', 'is', null)
@@ -107,7 +107,7 @@ export class SqlKeyStore implements KeyStore {
     return this.#database.transact(async (transaction) => {
       const deleted = await transaction
         .updateTable('api_keys')
-        .set({ deleted_at_ms: nowMs, revision: await nextRevision(transaction) })
+        .set({ deleted_at_ms: nowMs, revision: await incrementRevision(transaction) })
         .where('id', '=', id)
         .$if(owner !== undefined, (query) => query.where('owner', '=', owner ?? ''))
         .where('deleted_at_ms', 'is', null)
@@ -140,7 +140,7 @@ export class SqlKeyStore implements KeyStore {
       transaction
         .updateTable('api_keys')
         .set({ project, roles: JSON.stringify(roles), signed_in_at_ms: signedInAtMs })
-        .set({ revision: await nextRevision(transaction) })
+        .set({ revision: await incrementRevision(transaction) })
         .where('owner', '=', owner)
         .where('source', '=', userSource)
         .where('signed_in_at_ms', '<=', signedInAtMs)
@@ -163,11 +163,11 @@ export class SqlKeyStore implements KeyStore {
   }
 
   /** Reads the revision first, so that changes in between are returned now and again with the next call. */
-  readUpdates(since: number): Promise<KeyUpdates> {
+  readUpdates(sinceRevision: number): Promise<KeyUpdates> {
     return this.#database.run(async (kysely) => {
       const { revision } = await kysely.selectFrom('api_key_changes').select('revision').executeTakeFirstOrThrow();
-      if (revision === since) return { revision, keys: [], deleted: [] };
-      const rows = await kysely.selectFrom('api_keys').selectAll().where('revision', '>', since).execute();
+      if (revision === sinceRevision) return { revision, keys: [], deleted: [] };
+      const rows = await kysely.selectFrom('api_keys').selectAll().where('revision', '>', sinceRevision).execute();
       const keys: StoredKey[] = [];
       const deleted: string[] = [];
       for (const row of rows) {
@@ -194,7 +194,7 @@ export class SqlKeyStore implements KeyStore {
   }
 }
 
-async function nextRevision(transaction: Kysely<Schema>): Promise<number> {
+async function incrementRevision(transaction: Kysely<Schema>): Promise<number> {
   const { revision } = await transaction
     .updateTable('api_key_changes')
     .set(({ eb }) => ({ revision: eb('revision', '+', 1) }))
@@ -204,13 +204,13 @@ async function nextRevision(transaction: Kysely<Schema>): Promise<number> {
 }
 
 /** Deletes rows of keys that no node accepts any longer. */
-async function dropExpired(transaction: Kysely<Schema>, owner: string, nowMs: number): Promise<void> {
+async function deleteExpired(transaction: Kysely<Schema>, owner: string, nowMs: number): Promise<void> {
   await transaction
     .deleteFrom('api_keys')
     .where(({ eb, and, or }) =>
       or([
-        eb('deleted_at_ms', '<=', nowMs - deletedForMs),
-        eb('expires_at_ms', '<=', nowMs - expiredForMs),
+        eb('deleted_at_ms', '<=', nowMs - deletedRetentionMs),
+        eb('expires_at_ms', '<=', nowMs - expiredRetentionMs),
         and([eb('owner', '=', owner), eb('expires_at_ms', '<=', nowMs), eb('deleted_at_ms', 'is', null)]),
       ]),
     )

@@ -37,7 +37,7 @@ interface ListPart {
 }
 
 /** Consecutive chats that are searched in one step. */
-interface Group {
+interface ChatGroup {
   readonly rows: SearchRow[];
   /** Whether their texts are in the cache. */
   readonly isCached: boolean;
@@ -168,7 +168,7 @@ export class ChatSearch {
   }
 
   /** Returns a function that returns the fields of a chat of the group if it contains every word. */
-  async #matchGroup(run: SearchRun, { rows, bytes, isCached }: Group): Promise<(row: SearchRow) => JsonObject | undefined> {
+  async #matchGroup(run: SearchRun, { rows, bytes, isCached }: ChatGroup): Promise<(row: SearchRow) => JsonObject | undefined> {
     const { subject, texts } = run;
     const { words } = run.query;
     const [first] = rows;
@@ -176,11 +176,11 @@ export class ChatSearch {
       const fields = await findInLargeChat(this.#deps, { subject, id: first.id }, words);
       return () => fields;
     }
-    const fresh = isCached ? undefined : await readChatTexts(this.#deps, subject, rows);
-    for (const [id, text] of fresh ?? []) texts.set(id, text);
+    const readTexts = isCached ? undefined : await readChatTexts(this.#deps, subject, rows);
+    for (const [id, text] of readTexts ?? []) texts.set(id, text);
     if (isCached && bytes > maxUncachedGroupBytes) await setImmediate();
     return (row) => {
-      const text = fresh === undefined ? texts.find(row) : fresh.get(row.id);
+      const text = readTexts === undefined ? texts.find(row) : readTexts.get(row.id);
       return text !== undefined && words.every((word) => findText(text.text, word) !== -1) ? text.fields : undefined;
     };
   }
@@ -206,8 +206,8 @@ function addMatches(
 }
 
 /** Groups consecutive rows up to the limits of one group. */
-function groupRows(rows: readonly SearchRow[], texts: ChatTexts): readonly Group[] {
-  const groups: Group[] = [];
+function groupRows(rows: readonly SearchRow[], texts: ChatTexts): readonly ChatGroup[] {
+  const groups: ChatGroup[] = [];
   for (const row of rows) {
     const isCached = texts.find(row) !== undefined;
     const bytes = row.bytes + bytesPerChat;

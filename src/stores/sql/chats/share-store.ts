@@ -41,7 +41,7 @@ export class SqlShareStore implements ShareStore {
     };
     const bytes = row.sealed_title.length + row.sealed_content.length;
     return this.#database.transact(async (transaction) => {
-      await dropExpired(transaction, createdAtMs);
+      await deleteExpired(transaction, createdAtMs);
       // Under the owner's lock, a concurrent deletion of the chat waits and then deletes this share too.
       await lockOwner(transaction, subject);
       const chat = await findChat(transaction, chatRef);
@@ -80,7 +80,7 @@ export class SqlShareStore implements ShareStore {
   async revoke(subject: string, id: string, nowMs: number): Promise<boolean> {
     if (!isStorableKey(id)) return false;
     return this.#database.transact(async (transaction) => {
-      await dropExpired(transaction, nowMs);
+      await deleteExpired(transaction, nowMs);
       const deletion = transaction.deleteFrom('chat_shares').where('subject', '=', subject).where('id', '=', id);
       return (await deletion.returning('id').execute()).length > 0;
     });
@@ -117,7 +117,7 @@ export function openSnapshot(seal: Seal, row: SealedShare): ChatSnapshot | undef
 }
 
 /** Deletes the expired shares of all users. */
-async function dropExpired(transaction: Kysely<Schema>, nowMs: number): Promise<void> {
+async function deleteExpired(transaction: Kysely<Schema>, nowMs: number): Promise<void> {
   await transaction.deleteFrom('chat_shares').where('expires_at_ms', '<=', nowMs).execute();
 }
 

@@ -63,7 +63,7 @@ export class SqlFileIndex implements FileIndex {
     return this.#database.transact(async (transaction) => {
       const usedBytes = await lockBucket(transaction, bucket);
       const existing = await findFile(transaction, bucket, path);
-      await dropExpired(transaction, bucket, nowMs);
+      await deleteExpired(transaction, bucket, nowMs);
       const otherReservations = await readReserved(transaction, bucket, { except: blob, nowMs });
       const replaced = countReplacedBytes(otherReservations, path, existing?.contentLength ?? 0);
       const usedTotal = usedBytes + otherReservations.bytes;
@@ -270,7 +270,7 @@ async function readReserved(
 }
 
 /** Deletes expired reservations, which belong to nodes that have ended. */
-async function dropExpired(transaction: Kysely<Schema>, bucket: string, nowMs: number): Promise<void> {
+async function deleteExpired(transaction: Kysely<Schema>, bucket: string, nowMs: number): Promise<void> {
   await transaction.deleteFrom('file_reservations').where('bucket', '=', bucket).where('until_ms', '<=', nowMs).execute();
 }
 

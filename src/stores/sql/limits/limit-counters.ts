@@ -8,7 +8,7 @@ import type { LimitCounterRow } from './limit-tables.ts';
 
 const rowsPerStatement = 500;
 const rowsPerPage = 5000;
-const sweepMs = 60_000;
+const sweepIntervalMs = 60_000;
 
 /** Counters of nodes without Redis, one row per node, window, and holder. A node writes only its own rows. */
 export class SqlLimitCounters implements CounterArchive {
@@ -89,7 +89,7 @@ export class SqlLimitCounters implements CounterArchive {
         .where('ends_at_ms', '<=', nowMs)
         .execute(),
     );
-    this.#sweepAtMs = nowMs + sweepMs;
+    this.#sweepAtMs = nowMs + sweepIntervalMs;
   }
 }
 

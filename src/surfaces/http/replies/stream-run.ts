@@ -24,7 +24,7 @@ interface StreamPosition {
 }
 
 /** Polling interval for events of another node's run. */
-const pollMs = 200;
+const pollIntervalMs = 200;
 /** Maximum number of consecutive store errors. Then the reader is disconnected and can resume after its last event. */
 const maxFailures = 100;
 
@@ -43,7 +43,7 @@ export async function streamRun(
   let firstComment = commentHeartbeat;
   while (!response.destroyed) {
     if (hasEnded()) return stream.abandon();
-    const changed = runs.waitForChange(ref.id, pollMs);
+    const changed = runs.waitForChange(ref.id, pollIntervalMs);
     const batch = await readBatch(responses.runs, ref, last).catch(() => undefined);
     failures = batch === undefined ? failures + 1 : 0;
     if (failures > maxFailures) return stream.abandon();

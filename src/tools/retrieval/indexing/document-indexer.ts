@@ -7,7 +7,7 @@ import { DocumentReader, type DocumentReaderDeps } from './document-reader.ts';
 import { IndexingTask } from './indexing-task.ts';
 
 const sweepIntervalMs = 3_600_000;
-const pollMs = 500;
+const pollIntervalMs = 500;
 const requestedSlots = 2;
 /** Time before a document is read again after a transient error. */
 const retryReadMs = 600_000;
@@ -179,7 +179,7 @@ export class DocumentIndexer {
       const outcome = await this.#vectors.step(request, signal);
       this.#vectorJobs.delete(key);
       if (outcome !== 'done') this.#vectorJobs.set(key, { task, request });
-      if (outcome === 'elsewhere') await this.#deps.clock.sleep(pollMs, signal);
+      if (outcome === 'elsewhere') await this.#deps.clock.sleep(pollIntervalMs, signal);
     } catch (error) {
       if (signal.aborted) return;
       this.#pauseModel(request.embedder);

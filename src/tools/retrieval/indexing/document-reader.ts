@@ -11,7 +11,7 @@ import { DocumentError } from '../loading/loader.ts';
 import { type FileLabel, sniffFormat } from '../loading/sniff-format.ts';
 
 const leaseMs = 120_000;
-const pollMs = 250;
+const pollIntervalMs = 250;
 const passagesPerBatch = 500;
 
 export interface DocumentReaderDeps {
@@ -70,7 +70,7 @@ export class DocumentReader {
       const existing = await index.find(id);
       if (existing !== undefined) return existing;
       if (await this.#claim(id)) break;
-      await clock.sleep(pollMs, signal);
+      await clock.sleep(pollIntervalMs, signal);
     }
     try {
       // Another node may have finished and released the lease between the lookup and the claim.

@@ -115,20 +115,20 @@ function Search({ access, add }: { readonly access: NamedAccess; readonly add: (
   const { service } = usePage();
   const [text, setText] = useState('');
   const fieldId = useId();
-  const search = text.trim();
+  const query = text.trim();
   const load = useCallback(
     async (signal: AbortSignal) => {
-      await new Promise((resolve) => setTimeout(resolve, search === '' ? 0 : searchDelayMs));
+      await new Promise((resolve) => setTimeout(resolve, query === '' ? 0 : searchDelayMs));
       signal.throwIfAborted();
-      return { text: search, matches: await findPeople(service, search, signal) };
+      return { text: query, matches: await findPeople(service, query, signal) };
     },
-    [service, search],
+    [service, query],
   );
   const { value: found, error, reload } = useLoaded(load);
   const hasAccess = ({ id, isRole }: Grantee): boolean =>
     isRole ? access.roles.includes(id) : access.people.some((person) => person.id === id);
   const matches = found === undefined ? [] : toGrantees(found.matches, strings);
-  const isEmpty = found?.text === search && search.length >= minSearchChars && matches.length === 0;
+  const isEmpty = found?.text === query && query.length >= minSearchChars && matches.length === 0;
   return (
     <div className="access-search">
       <label htmlFor={fieldId}>{strings.personOrRole}</label>
@@ -141,7 +141,7 @@ function Search({ access, add }: { readonly access: NamedAccess; readonly add: (
       </p>
       <ErrorMessage error={error} retry={reload} />
       <p className="small" role="status">
-        {isEmpty && strings.noMatches(search)}
+        {isEmpty && strings.noMatches(query)}
       </p>
       {matches.length > 0 && (
         <ul className="access-list" aria-label={found?.text === '' ? strings.yourRoles : strings.matchesFound}>

@@ -158,8 +158,8 @@ function SaveCase({ conversation, id, evaluationState: { runAction } }: SaveCase
 }
 
 function createConversation({ id }: Deployment): Conversation {
-  const now = Date.now();
-  return { id: crypto.randomUUID(), title: '', deployment: id, createdAtMs: now, updatedAtMs: now, turns: {}, shown: {} };
+  const nowMs = Date.now();
+  return { id: crypto.randomUUID(), title: '', deployment: id, createdAtMs: nowMs, updatedAtMs: nowMs, turns: {}, shown: {} };
 }
 
 /** Converts the last answer to a case with its question and its tool calls. Returns undefined if there is no answer. */

@@ -3,7 +3,7 @@ import { toContinuation } from '../../conversation/continuation.ts';
 import {
   forkConversation,
   hasControls,
-  hasEndedWell,
+  isCompleteAnswer,
   listClientCalls,
   type Rating,
   type Reply,
@@ -76,7 +76,7 @@ export function ReplyActions({
         {!isTest && !isTemporary && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}
         <UsageLine reply={reply} />
       </div>
-      {sendMessage !== undefined && hasEndedWell(reply) && !isTest && (
+      {sendMessage !== undefined && isCompleteAnswer(reply) && !isTest && (
         <FollowUps key={reply.id} {...{ reply, conversationId, sendMessage }} />
       )}
     </>

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { ForeignObject } from '../foreign-object.ts';
 import { type Source, SourceError } from '../read-source.ts';
 import { type ImportContext, toDigest } from '../result.ts';
-import { type Group, readModelList } from './model-list.ts';
+import { type ModelGroup, readModelList } from './model-list.ts';
 import { unsupportedGeneral, unsupportedRouter, unsupportedSettings, unsupportedTop } from './unsupported-keys.ts';
 import type { LitellmContext } from './upstream.ts';
 
@@ -46,7 +46,7 @@ export function importLitellm(sources: readonly Source[], importContext: ImportC
 }
 
 /** Adds each alias as a separate model with the same upstreams. */
-function addAliases(router: ForeignObject, groups: Map<string, Group>, { notes }: LitellmContext): void {
+function addAliases(router: ForeignObject, groups: Map<string, ModelGroup>, { notes }: LitellmContext): void {
   const aliases = router.object('modelGroupAlias');
   for (const alias of aliases?.keys() ?? []) {
     const aliasValue = aliases?.value(alias);
@@ -135,7 +135,7 @@ function importIssuer(jwt: ForeignObject, context: LitellmContext): void {
   result.put('identityProviders', 'litellm', jwt.path, entry);
 }
 
-type Groups = ReadonlyMap<string, Group>;
+type Groups = ReadonlyMap<string, ModelGroup>;
 
 /**
  * Imports `fallbacks` and `default_fallbacks` as tiers: the upstreams of the fallback models get higher tiers than those of the

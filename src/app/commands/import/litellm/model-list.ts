@@ -6,7 +6,7 @@ import { unsupportedInfo, unsupportedParams } from './unsupported-keys.ts';
 import { type LitellmContext, toUpstream } from './upstream.ts';
 
 /** Entries of `model_list` with the same name. */
-export interface Group {
+export interface ModelGroup {
   /** Path of the first entry with the name. */
   readonly path: Path;
   readonly type: 'chat' | 'embedding';
@@ -21,8 +21,8 @@ const unsupportedModels =
   /(^|[/-])(dall-e|whisper|tts|gpt-image|sora|rerank|omni-moderation|text-moderation)|stable-diffusion|transcribe/i;
 
 /** Returns the entries of `model_list` by name. Entries with the same name become upstreams of one model. */
-export function readModelList(root: ForeignObject, context: LitellmContext): ReadonlyMap<string, Group> {
-  const groups = new Map<string, Group>();
+export function readModelList(root: ForeignObject, context: LitellmContext): ReadonlyMap<string, ModelGroup> {
+  const groups = new Map<string, ModelGroup>();
   for (const entry of root.items('modelList')) {
     const name = entry.text('modelName');
     const params = entry.object('litellmParams');
@@ -62,18 +62,18 @@ function toType(entry: ForeignObject, params: ForeignObject, info: ForeignObject
   return /embed/i.test(`${model} ${entry.text('modelName') ?? ''}`) ? 'embedding' : 'chat';
 }
 
-interface ModelListEntry {
+interface ListEntry {
   readonly entry: ForeignObject;
   readonly params: ForeignObject;
   readonly info: ForeignObject | undefined;
-  readonly type: Group['type'];
+  readonly type: ModelGroup['type'];
   readonly context: LitellmContext;
 }
 
-function addUpstream(groups: Map<string, Group>, name: string, { entry, params, info, type, context }: ModelListEntry): void {
+function addUpstream(groups: Map<string, ModelGroup>, name: string, { entry, params, info, type, context }: ListEntry): void {
   const upstream = toUpstream(name, params, context);
   if (upstream === undefined) return;
-  const group: Group = groups.get(name) ?? {
+  const group: ModelGroup = groups.get(name) ?? {
     path: entry.path,
     type,
     upstreams: [],
@@ -101,8 +101,8 @@ function addUpstream(groups: Map<string, Group>, name: string, { entry, params, 
 
 /** Adds defaults, prices, and features, which belong to the model in Parley. The first entry determines them. */
 function addFields(
-  { fields }: Group,
-  { params, info, context, isFirst }: Omit<ModelListEntry, 'entry' | 'type'> & { readonly isFirst: boolean },
+  { fields }: ModelGroup,
+  { params, info, context, isFirst }: Omit<ListEntry, 'entry' | 'type'> & { readonly isFirst: boolean },
 ): void {
   const defaults = toDefaults(params, context.variables);
   const pricing = toPricing(params, info);
