@@ -342,7 +342,7 @@ export const builderGerman: BuilderStrings = {
 
   evaluation: 'Auswertung',
   evaluationHint:
-    'Ein Testfall ist eine Nachricht mit Prüfungen, die die Antwort bestehen muss. Ein Lauf sendet alle Testfälle an die gespeicherte Version der Anwendung und speichert die Ergebnisse. Er nutzt deine Rechte und zählt zu deinem Verbrauch.',
+    'Ein Testfall ist eine Nachricht mit Prüfungen, die die Antwort bestehen muss. Eine Auswertung sendet alle Testfälle an die gespeicherte Version der Anwendung und speichert die Ergebnisse. Sie nutzt deine Rechte und zählt zu deinem Verbrauch.',
   cases: 'Testfälle',
   noCases: 'Es gibt noch keine Testfälle. Speichere eine Antwort aus dem Testgespräch als Testfall, oder erstelle hier einen.',
   checkCount: (count) => (count === 1 ? '1 Prüfung' : `${count} Prüfungen`),

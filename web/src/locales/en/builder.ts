@@ -337,7 +337,7 @@ export const builderEnglish = {
 
   evaluation: 'Evaluation',
   evaluationHint:
-    'A test case is a message with checks that the answer must pass. A run sends all test cases to the saved version of the application, and saves the results. It uses your access and counts toward your usage.',
+    'A test case is a message with checks that the answer must pass. An evaluation sends all test cases to the saved version of the application, and saves the results. It uses your access and counts toward your usage.',
   cases: 'Test cases',
   noCases: 'There are no test cases yet. Save an answer from the test chat as a test case, or create one here.',
   checkCount: (count: number) => (count === 1 ? '1 check' : `${count} checks`),

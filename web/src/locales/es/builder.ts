@@ -344,7 +344,7 @@ export const builderSpanish: BuilderStrings = {
 
   evaluation: 'Evaluación',
   evaluationHint:
-    'Un caso de prueba es un mensaje con comprobaciones que la respuesta debe superar. Una ejecución envía todos los casos de prueba a la versión guardada de la aplicación y guarda los resultados. Usa tus permisos y cuenta en tu uso.',
+    'Un caso de prueba es un mensaje con comprobaciones que la respuesta debe superar. Una evaluación envía todos los casos de prueba a la versión guardada de la aplicación y guarda los resultados. Usa tus permisos y cuenta en tu uso.',
   cases: 'Casos de prueba',
   noCases: 'Aún no hay casos de prueba. Guarda una respuesta de la conversación de prueba como caso de prueba o crea uno aquí.',
   checkCount: (count) => `${count} ${plural(count, 'comprobación', 'comprobaciones')}`,

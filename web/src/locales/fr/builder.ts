@@ -347,7 +347,7 @@ export const builderFrench: BuilderStrings = {
 
   evaluation: 'Évaluation',
   evaluationHint:
-    'Un cas de test est un message avec des vérifications que la réponse doit réussir. Une exécution envoie tous les cas de test à la version enregistrée de l’application et enregistre les résultats. Elle utilise vos droits et compte dans votre utilisation.',
+    'Un cas de test est un message avec des vérifications que la réponse doit réussir. Une évaluation envoie tous les cas de test à la version enregistrée de l’application et enregistre les résultats. Elle utilise vos droits et compte dans votre utilisation.',
   cases: 'Cas de test',
   noCases: 'Il n’y a pas encore de cas de test. Enregistrez une réponse de la conversation de test, ou créez un cas ici.',
   checkCount: (count) => `${count} ${plural(count, 'vérification', 'vérifications')}`,
