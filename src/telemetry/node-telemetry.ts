@@ -153,7 +153,7 @@ function readSampledFraction(env: Environment): number {
 function readAttributes(text: string | undefined): Record<string, string> {
   const attributes: Record<string, string> = {};
   for (const pair of (text ?? '').split(',')) {
-    // Pattern bound: one pair of an environment variable, which the operator writes.
+    // Pattern bound: part of an environment variable, which the operator writes.
     const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
     if (key !== undefined && value !== undefined) attributes[key] = tryDecode(value) ?? value;
   }

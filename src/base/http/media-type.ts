@@ -1,5 +1,5 @@
 const token = "[\\w!#$%&'*+.^`|~-]+";
-// Pattern bound: a header of at most 16 kB, built from constants.
+// Pattern bound: at most `maxChars` characters.
 const mediaType = new RegExp(
   `^[\\t ]*(${token}/${token})[\\t ]*(?:;[\\t ]*(?:${token}=(?:${token}|"(?:[^"\\\\\\x00-\\x1f\\x7f]|\\\\[\\x20-\\x7e])*")[\\t ]*)?)*$`,
   'i',

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 const idPattern = '^[A-Za-z0-9_-]{1,64}$';
 /** Pattern of the IDs of chats and turns. */
-// Pattern bound: built from a constant.
+// Pattern bound: linear. It is anchored, and at most 64 characters match.
 export const chatIdPattern = new RegExp(idPattern);
 
 const timestamp = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Milliseconds since the epoch.' });

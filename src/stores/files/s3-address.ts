@@ -45,7 +45,7 @@ export function toS3Address(text: string, environment: AwsEnvironment): S3Addres
   const endpoint = query.get('endpoint') ?? environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL;
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
     throw new RangeError('has an endpoint that is not an http or https URL');
-  // Pattern bound: an address in the configuration, which the operator writes.
+  // Pattern bound: the value of an environment variable, which the operator writes.
   const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
   if (!/^[\w./-]*$/.test(prefix)) throw new RangeError('has a prefix with characters other than letters, digits, and _ . / -');
   return {

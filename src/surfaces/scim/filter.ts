@@ -9,7 +9,7 @@ const maxDepth = 10;
 const maxTokens = 200;
 
 const comparisons: ReadonlySet<string> = new Set(['eq', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] satisfies ScimComparison[]);
-// Pattern bound: linear. At most 2,000 characters, and the alternatives have different first characters.
+// Pattern bound: at most 2,000 characters, and the alternatives have different first characters.
 const tokenPattern = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([^\s()[\]"]+)|(\S))/gs;
 // Pattern bound: linear. An attribute contains no colon, so only the last one can end the URN.
 const pathPattern = /^(?:(urn:[\w.:-]{1,200}):)?([A-Za-z][\w$-]{0,99})(?:\.([A-Za-z$][\w$-]{0,99}))?$/i;

@@ -110,7 +110,7 @@ function findContinuation({ messages }: ChatRequest): Continuation | undefined {
   return { messages: messages.slice(0, -2), text: getText(reply) };
 }
 
-// Pattern bound: an answer of the demo, whose every run of white space matches.
+// Pattern bound: linear. Each run of white space is part of a match.
 const wordWithSpace = /\s*\S+|\s+$/g;
 const argumentsPiece = /[\s\S]{1,16}/gu;
 

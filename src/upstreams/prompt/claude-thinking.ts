@@ -30,7 +30,7 @@ export function toBudget(effort: unknown, maxTokens: number): number | undefined
  * `claude-<family>-<major>[-<minor>]`, optionally with a date or a vendor's prefix.
  */
 export function usesAdaptiveThinking(model: string): boolean {
-  // Pattern bound: a model's name in the configuration.
+  // Pattern bound: the name of a model, which an administrator writes.
   const [, major = '', minor = '0'] = /claude-[a-z]+-(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?/.exec(model) ?? [];
   return Number(major) > 4 || (major === '4' && Number(minor) >= 6);
 }

@@ -111,7 +111,7 @@ function findText(texts: Readonly<Record<string, string>>, path: readonly string
   return undefined;
 }
 
-// Pattern bound: one path of a setting in the user's own tab.
+// Pattern bound: runs in the user's own tab, on one path of a setting.
 const pathPart = /\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/g;
 
 /** Returns the label of a path in the configuration. It omits the section and the ID, such as `models.gpt`. */

@@ -146,7 +146,7 @@ function useObjectUrl(blob: Blob): string | undefined {
 
 function getLanguage({ type = '', title = '' }: DisplayedAttachment): string {
   const extension = /\.(\w{1,5})$/.exec(title)?.[1];
-  // Pattern bound: one MIME type in the user's own tab.
+  // Pattern bound: runs in the user's own tab, on one MIME type.
   return extension ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
 }
 
@@ -214,7 +214,7 @@ export function TableView({ text }: { readonly text: string }) {
 
 /** Parses comma- or tab-separated values. */
 export function parseTable(text: string): readonly (readonly string[])[] {
-  // Pattern bound: one table file in the user's own tab.
+  // Pattern bound: runs in the user's own tab, on one table file.
   const plain = text.replaceAll('\r\n', '\n').replace(/\n+$/, '');
   const [firstLine = ''] = plain.split('\n', 1);
   const cellPattern = cellPatterns[firstLine.includes('\t') ? '\t' : ','];

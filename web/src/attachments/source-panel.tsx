@@ -154,7 +154,7 @@ export function locatePassage(document: string, passage: string): PassageContext
 }
 
 function findWords(document: string, words: readonly string[]): readonly [number, number] | undefined {
-  // Pattern bound: escaped words of a quotation in the user's own tab.
+  // Pattern bound: runs in the user's own tab, on escaped words of a quotation.
   const match = new RegExp(words.map(escapePattern).join('\\s+')).exec(document);
   return match === null ? undefined : [match.index, match.index + match[0].length];
 }

@@ -235,7 +235,7 @@ function useEntrySchema(settings: JsonObject | undefined): JsonObject {
   }, [strings, settings]);
 }
 
-// Pattern bound: one field path of an error in the user's own tab.
+// Pattern bound: runs in the user's own tab, on one field path of an error.
 const pathStep = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
 
 /** A value of an application with its schema. */

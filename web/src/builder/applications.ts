@@ -35,7 +35,7 @@ export async function readSchema(service: Service): Promise<JsonObject> {
 
 /** Returns the ID of the quick app type at this service. */
 export function quickAppType(): string {
-  // Pattern bound: one URL in the user's own tab.
+  // Pattern bound: runs in the user's own tab, on one URL.
   return new URL(schemaPath, document.baseURI).href.replace(/#.*$/, '');
 }
 

@@ -100,7 +100,7 @@ const redundantTexts: ReadonlySet<string> = new Set([
 ]);
 /** Matches a description whose last sentence only repeats that nothing is set by default. */
 const noneByDefault = /\bDefault: none\.$/;
-// Pattern bound: one description of a field in the user's own tab.
+// Pattern bound: runs in the user's own tab, on one description of a field.
 const lastSentence = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
 
 /**

@@ -21,9 +21,9 @@ const tailChars = 80;
 const minOverlapChars = 8;
 /** Characters of scripts that separate words with spaces. */
 const spacedScripts = String.raw`[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\d]`;
-// Pattern bound: the end of an answer in the user's own tab.
+// Pattern bound: linear. At most two characters match.
 const endsWithWord = new RegExp(`${spacedScripts}[.,;:!?]?$`, 'u');
-// Pattern bound: the start of an answer in the user's own tab.
+// Pattern bound: linear. It is anchored, and one character matches.
 const startsWithWord = new RegExp(`^${spacedScripts}`, 'u');
 
 /**

@@ -39,7 +39,7 @@ function findFirstTurns({ title, turns }: Conversation): { question: Question; r
 /** Returns the first line without quotation marks and similar decoration. */
 function readTitle(text: string): string {
   const [line = ''] = text.trim().split('\n');
-  // Pattern bound: the name of a conversation in the user's own tab.
+  // Pattern bound: runs in the user's own tab, on the name of a conversation.
   const title = line.replace(/^[\s"'„“”«»*#_]+|[\s"'„“”«»*#_.]+$/g, '').replace(/\s+/g, ' ');
   return title.length > maxTitleChars ? `${title.slice(0, maxTitleChars - 1)}…` : title;
 }

@@ -81,7 +81,7 @@ async function suggestQuestions(
 
 /** Returns the lines without list marks and quotation marks. */
 function parseQuestions(text: string): readonly string[] {
-  // Pattern bound: one line of a suggestion in the user's own tab.
+  // Pattern bound: runs in the user's own tab, on one line of a suggestion.
   const lines = text.split('\n').map((line) => line.replace(/^[\s\-*•"“”„«»]*(\d+[.)]\s*)?["“„«]?|["”“»\s]+$/g, ''));
   return [...new Set(lines)].filter((line) => line !== '' && line.length <= maxQuestionLength).slice(0, maxSuggestions);
 }

@@ -115,7 +115,7 @@ function readNumber(
 /** Format checks of JSON Schema, and the error message of each. */
 const formats: Readonly<Record<string, { readonly isValid: (text: string) => boolean; readonly errorKey: keyof FormsStrings }>> =
   {
-    // Pattern bound: one form field in the user's own tab.
+    // Pattern bound: runs in the user's own tab, on one form field.
     email: { isValid: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), errorKey: 'mustBeEmail' },
     uri: { isValid: (text) => URL.canParse(text), errorKey: 'mustBeAddress' },
     date: { isValid: isDate, errorKey: 'mustBeDate' },
@@ -132,7 +132,7 @@ function isDate(text: string): boolean {
 
 const maxPatternChars = 300;
 /** Repeated groups that contain a repetition or alternatives, and backreferences, which can take exponential time. */
-// Pattern bound: one pattern of a form in the user's own tab.
+// Pattern bound: at most `maxPatternChars` characters.
 const slowPattern = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
 
 /** Returns the error message for a text, or undefined. Ignores invalid patterns, and patterns that could take too long. */
@@ -145,7 +145,7 @@ function findFormatError(text: string, format: string, pattern: string, strings:
 function matchesPattern(text: string, pattern: string): boolean {
   if (pattern.length > maxPatternChars || slowPattern.test(pattern)) return true;
   try {
-    // Pattern bound: one form field in the user's own tab, with a pattern that passed the test above.
+    // Pattern bound: runs in the user's own tab, on one form field with a pattern that passed the test above.
     return new RegExp(pattern, 'u').test(text);
   } catch {
     return true;

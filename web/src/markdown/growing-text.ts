@@ -75,7 +75,7 @@ function parseGrown(block: Token | undefined, text: string, lex: Lex): readonly 
 
 /** Parses only the last row, which may have been incomplete, and the text after it. */
 function parseGrownTable(table: Tokens.Table, text: string, lex: Lex): readonly Token[] | undefined {
-  // Pattern bound: one block of an answer in the user's own tab.
+  // Pattern bound: runs in the user's own tab, on one block of an answer.
   const lines = table.raw.replace(/\n+$/, '').split('\n');
   if (lines.length < 4 || lines.length - 2 !== table.rows.length) return undefined;
   const head = `${lines.slice(0, 2).join('\n')}\n`;
@@ -98,7 +98,7 @@ function parseGrownList(list: Tokens.List, text: string, lex: Lex): readonly Tok
   return [{ ...list, raw: list.raw.slice(0, chars) + raw, items: [...unchanged, ...items] }, ...following];
 }
 
-// Pattern bound: one block of an answer in the user's own tab.
+// Pattern bound: runs in the user's own tab, on one block of an answer.
 const openingFence = /^(`{3,}|~{3,})[^\n]*\n/;
 
 /** Until the closing fence, all text is code, so nothing is parsed. */

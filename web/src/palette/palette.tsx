@@ -127,7 +127,7 @@ export function findBest<Item extends { readonly title: string }>(items: readonl
 
 function toQueryWord(word: string): QueryWord {
   const escaped = [...word].map(escapePattern);
-  // Pattern bound: one escaped word of a search field in the user's own tab.
+  // Pattern bound: runs in the user's own tab, on one escaped word of a search field.
   const letters = word.length > 1 ? new RegExp(`(?<![\\p{L}\\p{N}])${escaped.join('.{0,7}?')}`, 'u') : undefined;
   return { word, letters };
 }

@@ -12,7 +12,7 @@ import { ItemSplitter, UnreadableFileError } from './item-splitter.ts';
 import { readParleyExport } from './read-parley-export.ts';
 
 /** Steps and thoughts in the text of a message, from old versions of Open WebUI without output lists. */
-// Pattern bound: one message of an export file in the user's own tab.
+// Pattern bound: runs in the user's own tab, on one message of an export file.
 const foldedDetails = /<details type="[a-z_]+"[^>]*>[\s\S]*?<\/details>\s*/g;
 
 /** Result of an import. */

@@ -149,7 +149,7 @@ function toUpstream(text: string): URL {
     throw new SettingError('--upstream must not contain a user name or password. Clients send their own key');
   const url = new URL(text);
   if (url.search !== '' || url.hash !== '') throw new SettingError('--upstream must end after its path, without ? or #');
-  // Pattern bound: a command-line argument.
+  // Pattern bound: a command-line argument, which the operator writes.
   if (/\/msgapi(\/v1)?\/*$/.test(url.pathname))
     throw new SettingError('--upstream must be the base URL of the service, without /msgapi. The gateway appends /msgapi');
   return url;

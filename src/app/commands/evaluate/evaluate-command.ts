@@ -198,7 +198,7 @@ class EvaluationClient {
 
   /** Returns `BUCKET/PATH` of an application, percent-encoded. */
   async resolvePath(application: string): Promise<string> {
-    // Pattern bound: a command-line argument.
+    // Pattern bound: a command-line argument, which only slows down this command.
     const fullPath = /^applications\/(.+\/.+)$/.exec(application)?.[1];
     if (fullPath !== undefined) return fullPath;
     const { bucket } = await this.#client.send<{ readonly bucket: string }>('GET', 'v1/bucket');

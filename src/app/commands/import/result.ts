@@ -234,7 +234,7 @@ export class SecretVariables {
         .toUpperCase()
         .replaceAll(/[^A-Z0-9]+/g, '_')
         .replace(/^(?=\d)/, '_')
-        // Pattern bound: a name in the operator's file.
+        // Pattern bound: a name in the operator's file, which only slows down this command.
         .replaceAll(/^_+(?=\D)|_+$/g, '') || 'SECRET';
     let name = baseName;
     for (let suffix = 2; this.#usedNames.has(name); suffix += 1) name = `${baseName}_${suffix}`;

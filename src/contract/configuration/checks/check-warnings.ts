@@ -17,7 +17,6 @@ export function* findCheckWarnings(configuration: Configuration): Iterable<Issue
 }
 
 const minKeyChars = 16;
-// Pattern bound: a key in the configuration.
 const notAscii = /[^\x20-\x7e]/;
 
 function* findWeakKeys({ keys }: Configuration): Iterable<Issue> {

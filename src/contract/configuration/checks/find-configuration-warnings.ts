@@ -140,7 +140,7 @@ function* findPricesPerMillion({ models }: Configuration): Iterable<Issue> {
     for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const) {
       const price = pricing[name] ?? 0;
       if (price < minSuspiciousPrice) continue;
-      // Pattern bound: a number in the configuration.
+      // Pattern bound: a number of at most 40 characters.
       const perToken = (price / tokensPerMillion).toFixed(maxDecimals).replace(/0+$/, '');
       yield {
         path: ['models', id, 'pricing', name],
@@ -227,7 +227,7 @@ function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
 }
 
 /** Paths that Parley appends to the base address of a model's upstream. A deployment of Azure can have such a name. */
-// Pattern bound: an address in the configuration.
+// Pattern bound: the endpoint of an upstream, which an administrator writes.
 const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
 
 /**

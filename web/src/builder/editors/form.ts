@@ -41,7 +41,7 @@ export function toElementId(form: BuilderForm, path: Path): string {
   return `${form.id}${formatPath(path)}`;
 }
 
-// Pattern bound: one field path of an error in the user's own tab.
+// Pattern bound: runs in the user's own tab, on one field path of an error.
 const lastKey = /(\.[^.[\]]*|\[[^[\]]*\])$/;
 
 /** Opens the sections around a field and focuses it. If the field is not rendered, focuses the closest rendered parent. */
@@ -75,9 +75,9 @@ export type FieldErrors = ReadonlyMap<string, string>;
 
 const fieldPath = String.raw`[A-Za-z_$][\w$-]*(?:\.[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*`;
 /** Separates the errors of a message. Each error starts with the path of its field, and can contain semicolons. */
-// Pattern bound: one error message in the user's own tab.
+// Pattern bound: runs in the user's own tab, on one error message.
 const separator = new RegExp(String.raw`; (?=(?:${fieldPath}) (?:must|is|cannot|names|has|needs|takes|was|may)\b)`);
-// Pattern bound: one error message in the user's own tab.
+// Pattern bound: runs in the user's own tab, on one error message.
 const fieldError = new RegExp(`^(${fieldPath}) (.*)$`, 's');
 
 /** Parses the message of a rejected request. `param` is the field of its first error. */

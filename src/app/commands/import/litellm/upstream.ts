@@ -145,7 +145,7 @@ class UpstreamReader {
     const { variables } = this.#context;
     const base = variables
       .convertUrl(baseUrl, this.#at('apiBase'), this.#id)
-      // Pattern bound: an address in the operator's file.
+      // Pattern bound: a URL in the operator's file, which only slows down this command.
       .replace(/\/+$/, '')
       .replace(/\/chat\/completions$/, '');
     if (provider.protocol === 'azure')
