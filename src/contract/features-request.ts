@@ -33,11 +33,11 @@ const optionalOfRating: ReadonlySet<string> = new Set(['comment', 'responseId'])
 /** Parses `{inputs: [{type, value}]}`. Throws `invalid_request`. */
 export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
   return parseInputs(value).map((input, index) => {
-    const at = `inputs[${index}]`;
-    if (!isJsonObject(input)) throw createRequestError(at, 'must be an object');
+    const path = `inputs[${index}]`;
+    if (!isJsonObject(input)) throw createRequestError(path, 'must be an object');
     if (input.type === 'request') return { type: 'request', value: input.value };
-    if (input.type !== 'string') throw createRequestError(`${at}.type`, 'must be "string" or "request"');
-    if (typeof input.value !== 'string') throw createRequestError(`${at}.value`, 'must be a string');
+    if (input.type !== 'string') throw createRequestError(`${path}.type`, 'must be "string" or "request"');
+    if (typeof input.value !== 'string') throw createRequestError(`${path}.value`, 'must be a string');
     return { type: 'string', value: input.value };
   });
 }

@@ -24,8 +24,8 @@ export function DataSection() {
         label="Calls by model"
         columns={[
           { name: 'Model', render: ({ name }) => name },
-          { name: 'Calls', render: ({ calls }) => calls.toLocaleString('en'), isNumber: true },
-          { name: 'Cost', render: ({ cost }) => cost, isNumber: true },
+          { name: 'Calls', render: ({ calls }) => calls.toLocaleString('en'), isNumeric: true },
+          { name: 'Cost', render: ({ cost }) => cost, isNumeric: true },
         ]}
         rows={rows}
         getKey={({ name }) => name}

@@ -20,13 +20,13 @@ export function checkCompletedControl(messages: readonly Message[], recorded?: r
   const last = messages.at(-1);
   const completed = last?.role === 'user' ? last.custom_content?.completed_control : undefined;
   if (completed === undefined) return;
-  const at = `messages[${messages.length - 1}].custom_content.completed_control`;
+  const path = `messages[${messages.length - 1}].custom_content.completed_control`;
   const availableControls = recorded ?? findRecordedControls(messages);
   const control = availableControls?.find(({ label }) => label === completed.label);
-  if (control === undefined) throw createNotOfferedError(`${at}.label`, 'is not the label of a control of the last reply');
+  if (control === undefined) throw createNotOfferedError(`${path}.label`, 'is not the label of a control of the last reply');
   if (control.schema === undefined) return;
   const error = findSchemaError(completed.value ?? {}, control.schema);
-  if (error !== undefined) throw createNotOfferedError(`${at}.value`, `does not follow the schema of the control: ${error}`);
+  if (error !== undefined) throw createNotOfferedError(`${path}.value`, `does not follow the schema of the control: ${error}`);
 }
 
 /** Returns the controls that the last reply recorded, or undefined if it recorded none. */

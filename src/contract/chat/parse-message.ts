@@ -26,20 +26,20 @@ const nullable = {
 const functionNamePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * Validates a message and omits optional fields that are null. Throws `invalid_request`. `at` is the path of the message, such as
- * messages[2] (docs/wire.md, Chat request).
+ * Validates a message and omits optional fields that are null (docs/wire.md, Chat request). Throws `invalid_request`. `path`
+ * locates the message, such as `messages[2]`.
  */
-export function parseMessage(value: unknown, at: string): Message {
-  const hasNull = isJsonObject(value) && checkFields(value, knownFields, at);
+export function parseMessage(value: unknown, path: string): Message {
+  const hasNull = isJsonObject(value) && checkFields(value, knownFields, path);
   const isPlain = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
-  const message = requireShape(shape, isPlain ? value : withoutNullFields(value), at);
-  if (message.content === undefined || message.content === null) rejectMissingContent(message, at);
+  const message = requireShape(shape, isPlain ? value : withoutNullFields(value), path);
+  if (message.content === undefined || message.content === null) rejectMissingContent(message, path);
   else if (Array.isArray(message.content))
-    for (const [index, part] of message.content.entries()) checkPart(part, `${at}.content[${index}]`);
-  if (message.custom_content !== undefined) checkCustomContent(message, message.custom_content, `${at}.custom_content`);
-  if (message.name !== undefined || message.role === 'function') checkName(message, at);
+    for (const [index, part] of message.content.entries()) checkPart(part, `${path}.content[${index}]`);
+  if (message.custom_content !== undefined) checkCustomContent(message, message.custom_content, `${path}.custom_content`);
+  if (message.name !== undefined || message.role === 'function') checkName(message, path);
   if (message.function_call !== undefined && message.role !== 'assistant') {
-    throw createRequestError(`${at}.function_call`, 'is for assistant messages only');
+    throw createRequestError(`${path}.function_call`, 'is for assistant messages only');
   }
   return message;
 }
@@ -55,53 +55,53 @@ function withoutNullFields(value: unknown): unknown {
 }
 
 /** Throws if a message has neither content nor a field that replaces it. */
-function rejectMissingContent(message: Message, at: string): void {
+function rejectMissingContent(message: Message, path: string): void {
   const { role, custom_content: custom } = message;
   if (role === 'assistant' && (message.function_call !== undefined || (message.tool_calls ?? null) !== null)) return;
   if (role === 'user' && custom?.completed_control !== undefined) return;
   if (message.content === null && role !== 'assistant')
-    throw createRequestError(`${at}.content`, 'must be a string or an array of content parts, not null');
+    throw createRequestError(`${path}.content`, 'must be a string or an array of content parts, not null');
   throw createRequestError(
-    `${at}.content`,
+    `${path}.content`,
     'is required, except in an assistant message with a function or tool call and in a user message with a completed control',
   );
 }
 
 /** Validates the URL of an image. Other fields of content parts are passed on unchanged. */
-function checkPart({ image_url: image }: ContentPart, at: string): void {
+function checkPart({ image_url: image }: ContentPart, path: string): void {
   const url = isJsonObject(image) ? image.url : image;
-  if (typeof url === 'string') requireUrlLength(url, isJsonObject(image) ? `${at}.image_url.url` : `${at}.image_url`);
+  if (typeof url === 'string') requireUrlLength(url, isJsonObject(image) ? `${path}.image_url.url` : `${path}.image_url`);
 }
 
-function checkCustomContent(message: Message, custom: CustomContent, at: string): void {
+function checkCustomContent(message: Message, custom: CustomContent, path: string): void {
   const { role } = message;
-  if (isInstruction(message)) throw createRequestError(at, `is not allowed in a ${role} message`);
+  if (isInstruction(message)) throw createRequestError(path, `is not allowed in a ${role} message`);
   if (custom.completed_control !== undefined && role !== 'user')
-    throw createRequestError(`${at}.completed_control`, 'is for user messages only');
+    throw createRequestError(`${path}.completed_control`, 'is for user messages only');
   if (custom.state !== undefined && role !== 'assistant')
-    throw createRequestError(`${at}.state`, 'is for assistant messages only');
+    throw createRequestError(`${path}.state`, 'is for assistant messages only');
   for (const field of ['controls', 'stages']) {
     if (role === 'user' && (custom[field] ?? null) !== null)
-      throw createRequestError(`${at}.${field}`, 'is not allowed in a user message');
+      throw createRequestError(`${path}.${field}`, 'is not allowed in a user message');
   }
   custom.attachments?.forEach((attachment, index) => {
-    checkAttachment(attachment, index, `${at}.attachments[${index}]`);
+    checkAttachment(attachment, index, `${path}.attachments[${index}]`);
   });
 }
 
-function checkAttachment({ index, data, url, reference_url }: Attachment, position: number, at: string): void {
+function checkAttachment({ index, data, url, reference_url }: Attachment, position: number, path: string): void {
   if (index !== undefined && index !== position)
-    throw createRequestError(`${at}.index`, `must be ${position}: attachments are numbered from 0 in order`);
+    throw createRequestError(`${path}.index`, `must be ${position}: attachments are numbered from 0 in order`);
   const hasData = data !== undefined;
   if (hasData === (url !== undefined))
-    throw createRequestError(at, hasData ? 'must not have both data and url' : 'must have data or url');
-  if (url !== undefined) requireUrlLength(url, `${at}.url`);
-  if (reference_url !== undefined) requireUrlLength(reference_url, `${at}.reference_url`);
+    throw createRequestError(path, hasData ? 'must not have both data and url' : 'must have data or url');
+  if (url !== undefined) requireUrlLength(url, `${path}.url`);
+  if (reference_url !== undefined) requireUrlLength(reference_url, `${path}.reference_url`);
 }
 
-function checkName({ role, name }: Message, at: string): void {
-  if (name === undefined) throw createRequestError(`${at}.name`, 'is required in a function message');
+function checkName({ role, name }: Message, path: string): void {
+  if (name === undefined) throw createRequestError(`${path}.name`, 'is required in a function message');
   if (role === 'tool') return;
   const pattern = role === 'function' ? functionNamePattern : messageNamePattern;
-  if (!pattern.test(name)) throw createRequestError(`${at}.name`, `must match ${pattern.source}`);
+  if (!pattern.test(name)) throw createRequestError(`${path}.name`, `must match ${pattern.source}`);
 }

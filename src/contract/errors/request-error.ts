@@ -30,10 +30,10 @@ export function createRequestError(param: string, claim: string): ParleyError {
 }
 
 /**
- * Returns the value if it has the shape. Throws `invalid_request` for the first error in schema order. `at` is the path of the
- * value, or '' for the body.
+ * Returns the value if it has the shape. Throws `invalid_request` for the first error in schema order. `path` locates the value, and
+ * is '' for the body.
  */
-export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''): Value {
+export function requireShape<Value>(shape: Shape<Value>, value: unknown, path = ''): Value {
   if (shape.Check(value)) return value;
   const errors = shape.Errors(copyFirstValues(value, { remaining: maxSearchedValues }));
   const first = errors[0];
@@ -43,7 +43,7 @@ export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''
       `A list has too many items, or an item after the first ${maxSearchedValues} values has a wrong form.`,
     );
   const error = isAlternative(first) ? findMostSpecific(first, errors) : first;
-  const param = toParam(error, value, at);
+  const param = toParam(error, value, path);
   if (param === '') throw new ParleyError('invalid_request', `The body ${toClaim(error, errors)}.`);
   throw createRequestError(param, toClaim(error, errors));
 }
@@ -67,13 +67,13 @@ function copyFirstValues(value: unknown, count: { remaining: number }): unknown 
  * Throws if a key differs from a known one only by letter case, because an upstream that ignores case would read an unchecked
  * field. Returns whether a field is null, which can mean absence.
  */
-export function checkFields(value: JsonObject, knownFields: ReadonlySet<string>, at = ''): boolean {
+export function checkFields(value: JsonObject, knownFields: ReadonlySet<string>, path = ''): boolean {
   let hasNull = false;
   for (const key in value) {
     if (value[key] === null) hasNull = true;
     if (knownFields.has(key) || key.length > maxNameChars) continue;
     const folded = key.toUpperCase().toLowerCase();
-    if (knownFields.has(folded)) throw createRequestError(joinPath(at, key), `is not a known field. The name is ${folded}`);
+    if (knownFields.has(folded)) throw createRequestError(joinPath(path, key), `is not a known field. The name is ${folded}`);
   }
   return hasNull;
 }
@@ -91,15 +91,15 @@ function findMostSpecific(first: SchemaError, errors: readonly SchemaError[]): S
   return errors.find((error) => isWithin(error) && isInside(error)) ?? first;
 }
 
-function toParam({ instancePath, params }: SchemaError, value: unknown, at: string): string {
-  let path = at;
+function toParam({ instancePath, params }: SchemaError, value: unknown, path: string): string {
+  let fullPath = path;
   let current = value;
   for (const key of parsePointer(instancePath)) {
-    path = Array.isArray(current) ? `${path}[${key}]` : joinPath(path, key);
+    fullPath = Array.isArray(current) ? `${fullPath}[${key}]` : joinPath(fullPath, key);
     current = isJsonObject(current) || Array.isArray(current) ? (current as Record<string, unknown>)[key] : undefined;
   }
   const [missing] = 'requiredProperties' in params ? (params.requiredProperties as string[]) : [];
-  return missing === undefined ? path : joinPath(path, missing);
+  return missing === undefined ? fullPath : joinPath(fullPath, missing);
 }
 
 /** Appends a key to the path of a field. Truncates long keys. */
@@ -156,8 +156,8 @@ function toWords(params: { type?: string | readonly string[]; allowedValues?: re
     .map((type) => (type === 'null' ? type : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`));
 }
 
-/** Throws `invalid_request` if a URL is longer than 8192 characters and is not a `data:` URL. `at` is the path of the URL. */
-export function requireUrlLength(url: string, at: string): void {
+/** Throws `invalid_request` if a URL is longer than 8192 characters and is not a `data:` URL. `path` locates the URL. */
+export function requireUrlLength(url: string, path: string): void {
   if (url.length > maxUrlChars && !/^data:/i.test(url))
-    throw createRequestError(at, `must have at most ${maxUrlChars} characters unless it is a data: URL`);
+    throw createRequestError(path, `must have at most ${maxUrlChars} characters unless it is a data: URL`);
 }

@@ -271,7 +271,7 @@ export interface ParleyExtension {
 export function parseParleyExtension(
   role: 'user' | 'assistant' | 'system',
   { custom_content }: JsonObject,
-  at: string,
+  path: string,
 ): CustomContent | undefined {
-  return parseMessage({ role, content: '', custom_content }, at).custom_content;
+  return parseMessage({ role, content: '', custom_content }, path).custom_content;
 }

@@ -110,10 +110,10 @@ function parse({ knownFields, optional, shape }: BodyShape, value: unknown): Sta
   if (body.tool_choice?.type === 'tool' && body.tool_choice.name === undefined)
     throw createRequestError('tool_choice.name', 'is required with the type tool');
   body.messages.forEach((message, index) => {
-    const at = `messages[${index}]`;
-    checkFields(message, knownInMessage, at);
-    if (typeof message.content !== 'string') parseBlocks(message.content, { role: message.role, at: `${at}.content` });
-    if (message.parley !== undefined) parseParleyExtension(message.role, message.parley, `${at}.parley`);
+    const path = `messages[${index}]`;
+    checkFields(message, knownInMessage, path);
+    if (typeof message.content !== 'string') parseBlocks(message.content, { role: message.role, path: `${path}.content` });
+    if (message.parley !== undefined) parseParleyExtension(message.role, message.parley, `${path}.parley`);
   });
   return body;
 }
@@ -162,32 +162,32 @@ interface TypedBlock {
 interface BlockLocation {
   readonly role: string;
   /** Path such as `messages[0].content`. */
-  readonly at: string;
+  readonly path: string;
 }
 
 /** Validates the blocks of a message. Unknown types are accepted. Throws `invalid_request`. */
-function parseBlocks(blocks: readonly { type: string }[], { role, at }: BlockLocation): void {
+function parseBlocks(blocks: readonly { type: string }[], { role, path }: BlockLocation): void {
   blocks.forEach((block, index) => {
-    parseBlock(block as TypedBlock, { role, at: `${at}[${index}]` });
+    parseBlock(block as TypedBlock, { role, path: `${path}[${index}]` });
   });
 }
 
-function parseBlock(block: TypedBlock, { role, at }: BlockLocation): void {
+function parseBlock(block: TypedBlock, { role, path }: BlockLocation): void {
   const shape = blockShapes.get(block.type);
   if (shape === undefined) return;
-  requireShape(shape, block, at);
+  requireShape(shape, block, path);
   const allowed = requiredRoles.get(block.type);
   if (allowed !== undefined && allowed !== role)
-    throw createRequestError(`${at}.type`, `must not be ${block.type} in a message with the role ${role}`);
+    throw createRequestError(`${path}.type`, `must not be ${block.type} in a message with the role ${role}`);
   if (block.type === 'tool_result' || block.type === 'search_result')
-    parseNestedBlocks(block.content, { role, at: `${at}.content` });
+    parseNestedBlocks(block.content, { role, path: `${path}.content` });
   if (block.type !== 'image' && block.type !== 'document') return;
   const from = block.source as TypedBlock;
   const sourceShape = sourceShapes.get(from.type);
   if (sourceShape === undefined) return;
-  requireShape(sourceShape, from, `${at}.source`);
-  if (from.type === 'url') requireUrlLength(String(from.url), `${at}.source.url`);
-  if (from.type === 'content') parseNestedBlocks(from.content, { role, at: `${at}.source.content` });
+  requireShape(sourceShape, from, `${path}.source`);
+  if (from.type === 'url') requireUrlLength(String(from.url), `${path}.source.url`);
+  if (from.type === 'content') parseNestedBlocks(from.content, { role, path: `${path}.source.content` });
 }
 
 function parseNestedBlocks(content: unknown, context: BlockLocation): void {

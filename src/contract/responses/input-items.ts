@@ -191,66 +191,66 @@ export function isOwnItem(item: AnyItem): item is InputItem {
  * Validates the items of an input, adds their types, and omits fields that are null. Throws `invalid_request` with the path of
  * the first error.
  */
-export function parseItems(items: readonly unknown[], at: string): AnyItem[] {
-  return items.map((item, index) => parseItem(item, `${at}[${index}]`));
+export function parseItems(items: readonly unknown[], path: string): AnyItem[] {
+  return items.map((item, index) => parseItem(item, `${path}[${index}]`));
 }
 
-function parseItem(value: unknown, at: string): AnyItem {
-  if (!isJsonObject(value)) throw createRequestError(at, 'must be an object');
-  const type = readType(value, at);
-  requireStorableId(value.id, `${at}.id`);
+function parseItem(value: unknown, path: string): AnyItem {
+  if (!isJsonObject(value)) throw createRequestError(path, 'must be an object');
+  const type = readType(value, path);
+  requireStorableId(value.id, `${path}.id`);
   if (otherItemTypes.has(type)) return { ...value, type };
   if (!Object.hasOwn(shapes, type) || type === 'parley:state')
-    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not an item type of this API`);
+    throw createRequestError(`${path}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not an item type of this API`);
   const itemType = type as InputItem['type'];
   const required = itemType === 'message' ? new Set([...nullable].filter((key) => key !== 'content')) : nullable;
-  const item = { ...(requireShape(shapes[itemType], withoutNulls(value, required), at) as JsonObject), type: itemType };
-  return withParts(item, at) as AnyItem;
+  const item = { ...(requireShape(shapes[itemType], withoutNulls(value, required), path) as JsonObject), type: itemType };
+  return withParts(item, path) as AnyItem;
 }
 
 /** Stored items are found by their ID. */
-function requireStorableId(id: unknown, at: string): void {
+function requireStorableId(id: unknown, path: string): void {
   if (typeof id === 'string' && !isStorableKey(id))
-    throw createRequestError(at, `must be valid Unicode text of at most ${maxKeyBytes} bytes without the character NUL`);
+    throw createRequestError(path, `must be valid Unicode text of at most ${maxKeyBytes} bytes without the character NUL`);
 }
 
 /** Returns the type of an item. Messages can omit the type, and so can references that have only an ID. */
-function readType(value: JsonObject, at: string): string {
+function readType(value: JsonObject, path: string): string {
   const { type } = value;
   if (typeof type === 'string') return type;
-  if ((type ?? null) !== null) throw createRequestError(`${at}.type`, 'must be a string');
+  if ((type ?? null) !== null) throw createRequestError(`${path}.type`, 'must be a string');
   if ('role' in value) return 'message';
   if (Object.keys(value).every((key) => key === 'id' || key === 'type') && 'id' in value) return 'item_reference';
-  throw createRequestError(`${at}.type`, 'is required');
+  throw createRequestError(`${path}.type`, 'is required');
 }
 
-function withParts(item: JsonObject & { type: InputItem['type'] }, at: string): JsonObject {
+function withParts(item: JsonObject & { type: InputItem['type'] }, path: string): JsonObject {
   switch (item.type) {
     case 'message':
-      return Array.isArray(item.content) ? { ...item, content: parseParts(item.content, `${at}.content`) } : item;
+      return Array.isArray(item.content) ? { ...item, content: parseParts(item.content, `${path}.content`) } : item;
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return Array.isArray(item.output) ? { ...item, output: parseParts(item.output, `${at}.output`) } : item;
+      return Array.isArray(item.output) ? { ...item, output: parseParts(item.output, `${path}.output`) } : item;
     case 'additional_tools':
-      return { ...item, tools: parseTools(item.tools as unknown[], `${at}.tools`) };
+      return { ...item, tools: parseTools(item.tools as unknown[], `${path}.tools`) };
     default:
       return item;
   }
 }
 
-function parseParts(parts: readonly unknown[], at: string): unknown[] {
+function parseParts(parts: readonly unknown[], path: string): unknown[] {
   return parts.map((part, index) => {
-    const path = `${at}[${index}]`;
-    if (!isJsonObject(part)) throw createRequestError(path, 'must be an object');
+    const partPath = `${path}[${index}]`;
+    if (!isJsonObject(part)) throw createRequestError(partPath, 'must be an object');
     const { type } = part;
     if (typeof type !== 'string')
-      throw createRequestError(`${path}.type`, type === undefined ? 'is required' : 'must be a string');
+      throw createRequestError(`${partPath}.type`, type === undefined ? 'is required' : 'must be a string');
     const shape = Object.hasOwn(partShapes, type) ? partShapes[type] : undefined;
     if (shape === undefined)
       throw createRequestError(
-        `${path}.type`,
+        `${partPath}.type`,
         `is ${JSON.stringify(type.slice(0, 64))}, which is not a content part type of this API`,
       );
-    return requireShape(shape, withoutNulls(part, nullableInPart), path);
+    return requireShape(shape, withoutNulls(part, nullableInPart), partPath);
   });
 }

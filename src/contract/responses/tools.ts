@@ -111,64 +111,61 @@ export function isMcpTool(tool: ResponsesTool): tool is McpTool {
 }
 
 /**
- * Validates tools and omits fields that are null. `at` is their path, such as `tools`. Throws `invalid_request` with the path of
+ * Validates tools and omits fields that are null. `path` locates them, such as `tools`. Throws `invalid_request` with the path of
  * the first error.
  */
-export function parseTools(tools: readonly unknown[], at: string): ResponsesTool[] {
-  const parsed = tools.map((tool, index) => parseTool(tool, `${at}[${index}]`));
-  rejectDuplicates(parsed, at);
+export function parseTools(tools: readonly unknown[], path: string): ResponsesTool[] {
+  const parsed = tools.map((tool, index) => parseTool(tool, `${path}[${index}]`));
+  rejectDuplicates(parsed, path);
   return parsed;
 }
 
-function parseTool(value: unknown, at: string): ResponsesTool {
-  if (!isJsonObject(value)) throw createRequestError(at, 'must be an object');
+function parseTool(value: unknown, path: string): ResponsesTool {
+  if (!isJsonObject(value)) throw createRequestError(path, 'must be an object');
   const { type } = value;
-  if (typeof type !== 'string') throw createRequestError(`${at}.type`, type === undefined ? 'is required' : 'must be a string');
+  if (typeof type !== 'string') throw createRequestError(`${path}.type`, type === undefined ? 'is required' : 'must be a string');
   const tool = withoutNulls(value, nullableFields);
   switch (type) {
     case 'function':
-      return requireShape(shapes.function, tool, at);
+      return requireShape(shapes.function, tool, path);
     case 'custom':
-      return parseCustom(tool, at);
+      return parseCustom(tool, path);
     case 'namespace':
-      return parseNamespace(tool, at);
+      return parseNamespace(tool, path);
     case 'mcp':
-      return parseMcpTool(tool, at);
+      return parseMcpTool(tool, path);
   }
   if (otherToolTypes.some((prefix) => type === prefix || type.startsWith(`${prefix}_`))) return { ...tool, type };
-  throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not a tool type of this API`);
+  throw createRequestError(`${path}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not a tool type of this API`);
 }
 
-function parseCustom(value: JsonObject, at: string): CustomTool {
-  const tool = requireShape(shapes.custom, value, at);
+function parseCustom(value: JsonObject, path: string): CustomTool {
+  const tool = requireShape(shapes.custom, value, path);
   if (tool.format?.type === 'grammar' && tool.format.definition === undefined)
-    throw createRequestError(`${at}.format.definition`, 'is required');
+    throw createRequestError(`${path}.format.definition`, 'is required');
   return tool;
 }
 
-function parseNamespace(value: JsonObject, at: string): NamespaceTool {
-  const { tools: rawTools, ...otherFields } = requireShape(shapes.namespace, value, at);
+function parseNamespace(value: JsonObject, path: string): NamespaceTool {
+  const { tools: rawTools, ...otherFields } = requireShape(shapes.namespace, value, path);
   const tools = rawTools.map((tool, index) => {
-    const path = `${at}.tools[${index}]`;
-    const inner = parseTool(withoutNulls(tool, nullableFields), path);
+    const toolPath = `${path}.tools[${index}]`;
+    const inner = parseTool(withoutNulls(tool, nullableFields), toolPath);
     if (isFunctionTool(inner) || isCustomTool(inner)) return inner;
-    throw createRequestError(`${path}.type`, 'must be "function" or "custom"');
+    throw createRequestError(`${toolPath}.type`, 'must be "function" or "custom"');
   });
-  rejectDuplicates(tools, `${at}.tools`);
+  rejectDuplicates(tools, `${path}.tools`);
   return { ...otherFields, tools };
 }
 
 /** Throws if two tools have the same name, because a call could refer to either of them. */
-function rejectDuplicates(tools: readonly ResponsesTool[], at: string): void {
+function rejectDuplicates(tools: readonly ResponsesTool[], path: string): void {
   const names = new Set<string>();
   tools.forEach((tool, index) => {
     const name = isMcpTool(tool) ? `mcp ${tool.server_label}` : isOtherTool(tool) ? undefined : `tool ${getName(tool)}`;
+    const field = isMcpTool(tool) ? 'server_label' : 'name';
     if (name === undefined) return;
-    if (names.has(name))
-      throw createRequestError(
-        `${at}[${index}].${isMcpTool(tool) ? 'server_label' : 'name'}`,
-        'is already the name of another tool',
-      );
+    if (names.has(name)) throw createRequestError(`${path}[${index}].${field}`, 'is already the name of another tool');
     names.add(name);
   });
 }
@@ -188,23 +185,24 @@ const reservedHeaders: ReadonlySet<string> = new Set([
  * Validates a tool of the type `mcp`. Its optional fields must not be null. Throws `invalid_request` with the path of the first
  * error.
  */
-function parseMcpTool(tool: JsonObject, at: string): McpTool {
+function parseMcpTool(tool: JsonObject, path: string): McpTool {
   if (tool.connector_id !== undefined)
-    throw createRequestError(`${at}.connector_id`, 'is not supported. Use server_url with the address of an MCP server');
-  const server = requireShape(shapes.mcp, tool, at);
-  requireAddress(server.server_url, `${at}.server_url`);
+    throw createRequestError(`${path}.connector_id`, 'is not supported. Use server_url with the address of an MCP server');
+  const server = requireShape(shapes.mcp, tool, path);
+  requireAddress(server.server_url, `${path}.server_url`);
   if (server.authorization !== undefined && !isFieldValue(server.authorization))
-    throw createRequestError(`${at}.authorization`, 'must be a token that is valid in a header field');
+    throw createRequestError(`${path}.authorization`, 'must be a token that is valid in a header field');
   for (const [name, value] of Object.entries(server.headers ?? {})) {
-    const path = `${at}.headers.${name.slice(0, 64)}`;
-    if (!isFieldName(name) || !isFieldValue(value)) throw createRequestError(path, 'must be a valid HTTP header field');
+    const headerPath = `${path}.headers.${name.slice(0, 64)}`;
+    if (!isFieldName(name) || !isFieldValue(value)) throw createRequestError(headerPath, 'must be a valid HTTP header field');
     if (reservedHeaders.has(name.toLowerCase()))
-      throw createRequestError(path, 'is reserved for the connection or for MCP. Remove it');
+      throw createRequestError(headerPath, 'is reserved for the connection or for MCP. Remove it');
   }
   return server;
 }
 
-function requireAddress(url: string, at: string): void {
-  if (!isHttpUrl(url)) throw createRequestError(at, 'must be an address that begins with http:// or https://');
-  if (!isWithoutUser(url)) throw createRequestError(at, 'must not contain a user name or password. Use authorization or headers');
+function requireAddress(url: string, path: string): void {
+  if (!isHttpUrl(url)) throw createRequestError(path, 'must be an address that begins with http:// or https://');
+  if (!isWithoutUser(url))
+    throw createRequestError(path, 'must not contain a user name or password. Use authorization or headers');
 }

@@ -76,10 +76,10 @@ class FieldCheck {
     return { ignored: [...this.#ignored], error: this.#error };
   }
 
-  #checkTool(tool: JsonObject, at: string): void {
+  #checkTool(tool: JsonObject, path: string): void {
     this.#checkFields('tools', tool, translatedKeys.tools);
     if (tool.input_schema !== undefined) return;
-    if ((tool.type ?? 'custom') === 'custom') this.#reject('tools', `${at}.input_schema`, 'is missing');
+    if ((tool.type ?? 'custom') === 'custom') this.#reject('tools', `${path}.input_schema`, 'is missing');
     else this.#ignore(`tools.${tool.type}`);
   }
 
@@ -93,30 +93,30 @@ class FieldCheck {
       this.#reject('tool_choice', 'tool_choice', 'requires a server-side tool of another vendor');
   }
 
-  #checkBlocks(blocks: unknown, context: string, at: string): void {
+  #checkBlocks(blocks: unknown, context: string, path: string): void {
     if (!Array.isArray(blocks)) return;
     blocks.filter(isJsonObject).forEach((block, index) => {
-      this.#checkBlock(block, context, `${at}[${index}]`);
+      this.#checkBlock(block, context, `${path}[${index}]`);
     });
   }
 
-  #checkBlock(block: JsonObject, context: string, at: string): void {
+  #checkBlock(block: JsonObject, context: string, path: string): void {
     const type = String(block.type);
     if (!blocksByContext[context]?.includes(type) || !isTranslatableChange(block)) {
-      this.#reject(`content.${type}`, `${at}.type`, `is ${formatType(type)}`);
+      this.#reject(`content.${type}`, `${path}.type`, `is ${formatType(type)}`);
       return;
     }
     const marks = this.#capabilities.acceptsCacheMarks && markableBlocks.has(type) ? ['cache_control'] : [];
     this.#checkFields('content', block, ['type', ...(blockKeys.get(type) ?? []), ...marks]);
-    if (type === 'tool_result' || type === 'search_result') this.#checkBlocks(block.content, type, `${at}.content`);
-    if (sourceTypes.has(type) && isJsonObject(block.source)) this.#checkSource(type, block.source, `${at}.source`);
+    if (type === 'tool_result' || type === 'search_result') this.#checkBlocks(block.content, type, `${path}.content`);
+    if (sourceTypes.has(type) && isJsonObject(block.source)) this.#checkSource(type, block.source, `${path}.source`);
   }
 
-  #checkSource(blockType: string, source: JsonObject, at: string): void {
+  #checkSource(blockType: string, source: JsonObject, path: string): void {
     const type = String(source.type);
     if (!sourceTypes.get(blockType)?.includes(type))
-      this.#reject(`content.source.${type}`, `${at}.type`, `is ${formatType(type)}`);
-    else this.#checkBlocks(source.content, blockType, `${at}.content`);
+      this.#reject(`content.source.${type}`, `${path}.type`, `is ${formatType(type)}`);
+    else this.#checkBlocks(source.content, blockType, `${path}.content`);
   }
 
   #checkFields(part: string, value: object, knownFields: readonly string[]): void {

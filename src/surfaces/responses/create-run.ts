@@ -66,8 +66,8 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
   const servers = toRemoteServers(request, { hosts, items: allItems, getPath });
   const approvals = new McpApprovals(allItems, { earlierCount, getPath });
   const context = {
-    open(item: SealedItem, at: string): Thoughts {
-      const content = thoughtSeal.open(item, at);
+    open(item: SealedItem, path: string): Thoughts {
+      const content = thoughtSeal.open(item, path);
       if (content === undefined) omitted.add(includables.encryptedReasoning);
       return content ?? {};
     },
@@ -250,13 +250,13 @@ function canForwardBody({ store, include = [] }: ResponsesRequest, items: readon
 }
 
 /** Returns the items for an upstream, without their IDs, because the upstream does not know the IDs of Parley. */
-function toNativeItem(item: AnyItem, open: TranslationContext['open'], at: string): object[] {
+function toNativeItem(item: AnyItem, open: TranslationContext['open'], path: string): object[] {
   const { type, id: _id, ...fields } = item as AnyItem & { id?: string };
   if (type.startsWith('parley:') || type === 'item_reference') return [];
   if (type.startsWith('mcp_')) return type === 'mcp_call' ? toFunctionCallItems(item) : [];
   if (type !== 'reasoning' && type !== 'compaction') return [{ type, ...fields }];
   if (!isSealed(item)) return [];
-  const { encrypted_content, summary } = open(item, at);
+  const { encrypted_content, summary } = open(item, path);
   if (summary !== undefined) return [{ type: 'message', role: 'user', content: summary }];
   return encrypted_content === undefined ? [] : [{ ...item, encrypted_content }];
 }

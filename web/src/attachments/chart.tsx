@@ -87,13 +87,13 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
       {series.map((item, index) => (
         <g key={item.id} className={`series-${index % 6}`}>
           {item.kind === 'bars'
-            ? item.points.map(({ x, y }, at) => {
+            ? item.points.map(({ x, y }, pointIndex) => {
                 const barWidth = (slot * 0.7) / bars.length;
                 const from = toX(x) - slot * 0.35 + barWidth * bars.indexOf(item);
                 return (
                   <rect
                     // biome-ignore lint/suspicious/noArrayIndexKey: the points never move
-                    key={at}
+                    key={pointIndex}
                     x={from}
                     width={Math.max(barWidth - 1, 1)}
                     y={Math.min(toY(y), toY(0))}
@@ -121,7 +121,7 @@ function renderCurve({ kind, points }: Series, toX: (x: string) => number, toY: 
       {kind === 'line' && <polyline points={dots.map((dot) => dot.join(',')).join(' ')} />}
       {(kind === 'dots' || dots.length <= 40) &&
         // biome-ignore lint/suspicious/noArrayIndexKey: the points never move
-        dots.map(([x, y], at) => <circle key={at} cx={x} cy={y} r="3" />)}
+        dots.map(([x, y], index) => <circle key={index} cx={x} cy={y} r="3" />)}
     </>
   );
 }

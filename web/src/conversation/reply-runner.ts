@@ -149,7 +149,7 @@ export class ReplyRunner {
       ...(loadRuns !== undefined && { isRun: true }),
     };
     const running = this.#register(conversationId, reply, true);
-    library.change(conversationId, (conversation) => withTurn(conversation, reply), 'now');
+    library.change(conversationId, (current) => withTurn(current, reply), 'now');
     const chunks = this.#request(reply.id, buildRequest, running);
     await this.#receive({ running, reply, requestFacts, earlier, continuation }, chunks);
   }

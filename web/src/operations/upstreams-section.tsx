@@ -73,8 +73,8 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
                 </span>
               ),
             },
-            { name: strings.tier, isNumber: true, render: ({ tier }) => number(tier) },
-            { name: strings.weight, isNumber: true, render: ({ weight }) => number(weight) },
+            { name: strings.tier, isNumeric: true, render: ({ tier }) => number(tier) },
+            { name: strings.weight, isNumeric: true, render: ({ weight }) => number(weight) },
           ]}
         />
       )}

@@ -4,7 +4,7 @@ import './data-table.css';
 export interface Column<Row> {
   readonly name: string;
   readonly render: (row: Row) => ReactNode;
-  readonly isNumber?: boolean;
+  readonly isNumeric?: boolean;
 }
 
 interface DataTableProps<Row> {
@@ -20,16 +20,16 @@ interface DataTableProps<Row> {
 /** A table with headers. In a narrow window it scrolls or is stacked. */
 export function DataTable<Row>({ label, columns, rows, getKey, isStacked }: DataTableProps<Row>) {
   const [firstColumn, ...otherColumns] = columns;
-  const getClassName = ({ isNumber }: Column<Row>): string | undefined => (isNumber ? 'number' : undefined);
+  const getClassName = ({ isNumeric }: Column<Row>): string | undefined => (isNumeric ? 'number' : undefined);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
     <section className="table-frame" tabIndex={0} aria-label={label}>
       <table className={isStacked ? 'data-table stacked' : 'data-table'}>
         <thead>
           <tr>
-            {columns.map((column, at) => (
+            {columns.map((column, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: several columns can have the same name
-              <th key={at} scope="col" className={getClassName(column)}>
+              <th key={index} scope="col" className={getClassName(column)}>
                 {column.name}
               </th>
             ))}
@@ -39,9 +39,9 @@ export function DataTable<Row>({ label, columns, rows, getKey, isStacked }: Data
           {rows.map((row) => (
             <tr key={getKey(row)}>
               <th scope="row">{firstColumn.render(row)}</th>
-              {otherColumns.map((column, at) => (
+              {otherColumns.map((column, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: several columns can have the same name
-                <td key={at} className={getClassName(column)} data-name={column.name}>
+                <td key={index} className={getClassName(column)} data-name={column.name}>
                   {column.render(row)}
                 </td>
               ))}

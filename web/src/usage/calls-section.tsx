@@ -117,7 +117,7 @@ function CallsTable({ calls, includesUser, open }: CallsTableProps) {
   const strings = useUsageStrings();
   const { locale } = useLanguage();
   const getName = useGetUsageName();
-  const number = (name: string, format: (call: Call) => string): Column<Call> => ({ name, isNumber: true, render: format });
+  const number = (name: string, format: (call: Call) => string): Column<Call> => ({ name, isNumeric: true, render: format });
   return (
     <DataTable<Call>
       label={strings.calls}

@@ -136,7 +136,7 @@ function DayChart({ title, measure, days, series, open }: DayChartProps) {
   const columns = series.map(
     ({ name }, index): Column<(typeof rows)[number]> => ({
       name,
-      isNumber: true,
+      isNumeric: true,
       render: ({ values }) => formatValue(measure, values[index] ?? 0, locale),
     }),
   );

@@ -190,14 +190,14 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
   const numbers = (['cost', 'tokens', 'calls'] as const).map(
     (item): Column<UsageRow> => ({
       name: strings[item],
-      isNumber: true,
+      isNumeric: true,
       render: (row) => formatValue(item, getAmount(item, row), locale),
     }),
   );
   const outcomes = (['failed', 'refused'] as const).map(
     (item): Column<UsageRow> => ({
       name: strings[item],
-      isNumber: true,
+      isNumeric: true,
       render: (row) => {
         const count = row[`${item}Calls`].toLocaleString(locale);
         const filter = { ...range, [by]: row[by], outcome: item };

@@ -28,8 +28,8 @@ export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPa
       item.type === 'mcp_list_tools' && !('error' in item && item.error) ? [(item as JsonObject).server_label] : [],
     ),
   );
-  return servers.map(({ server, at }) => {
-    requireHost(server, { hosts, at });
+  return servers.map(({ server, path }) => {
+    requireHost(server, { hosts, path });
     const isAllowed = createAllowedFilter(server, choice);
     return { ...toRemoteServer(server, isAllowed), isListed: !listedLabels.has(server.server_label) };
   });
@@ -37,23 +37,23 @@ export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPa
 
 interface LocatedServer {
   readonly server: McpTool;
-  readonly at: string;
+  readonly path: string;
 }
 
-function listServers(tools: readonly ResponsesTool[], at: string): LocatedServer[] {
-  const path = at === 'tools' ? at : `${at}.tools`;
-  return tools.flatMap((tool, index) => (isMcpTool(tool) ? [{ server: tool, at: `${path}[${index}]` }] : []));
+function listServers(tools: readonly ResponsesTool[], path: string): LocatedServer[] {
+  const toolsPath = path === 'tools' ? path : `${path}.tools`;
+  return tools.flatMap((tool, index) => (isMcpTool(tool) ? [{ server: tool, path: `${toolsPath}[${index}]` }] : []));
 }
 
 function isAdditionalTools(item: AnyItem): item is AdditionalTools {
   return item.type === 'additional_tools';
 }
 
-function requireHost({ server_url }: McpTool, { hosts, at }: { hosts: readonly string[]; at: string }): void {
+function requireHost({ server_url }: McpTool, { hosts, path }: { hosts: readonly string[]; path: string }): void {
   const { host, hostname } = new URL(server_url);
   if (hosts.some((allowed) => [host, hostname].includes(allowed.toLowerCase()))) return;
   throw createRequestError(
-    `${at}.server_url`,
+    `${path}.server_url`,
     `is on the host ${host}, which the configuration does not allow. Add it to responses.mcpServers, or remove the tool`,
   );
 }
@@ -141,7 +141,7 @@ export class McpApprovals {
       else if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string')
         this.#executed.add(item.approval_request_id);
       else if (item.type === 'mcp_approval_response')
-        this.#addAnswer(item, { isNew: index >= earlierCount, at: getPath(rawItem) });
+        this.#addAnswer(item, { isNew: index >= earlierCount, path: getPath(rawItem) });
     });
   }
 
@@ -179,11 +179,11 @@ export class McpApprovals {
     });
   }
 
-  #addAnswer({ approval_request_id: id, approve, reason }: JsonObject, { isNew, at }: { isNew: boolean; at: string }): void {
+  #addAnswer({ approval_request_id: id, approve, reason }: JsonObject, { isNew, path }: { isNew: boolean; path: string }): void {
     const requestId = String(id);
     if (!this.#requests.has(requestId) && isNew)
       throw createRequestError(
-        `${at}.approval_request_id`,
+        `${path}.approval_request_id`,
         'does not refer to an earlier approval request. Also send the mcp_approval_request, or previous_response_id',
       );
     this.#answers.set(requestId, { approve: approve === true, reason: toText(reason), isNew });

@@ -58,22 +58,22 @@ export class ThoughtSeal {
    * Opens the sealed content of an item. Returns undefined for reasoning of another kind of model, for the state of another
    * application, and for content that was sealed with a removed secret. In these cases, throws `invalid_encrypted_content` for a
    * compaction, because it replaces a complete conversation. Also throws it for content that was changed or belongs to another
-   * user. `at` is the path of the item.
+   * user. `path` locates the item.
    */
-  open({ type, encrypted_content: sealed }: SealedItem, at: string): Thoughts | undefined {
-    const path = `${at}.encrypted_content`;
-    const opened = this.#open(sealed, path);
+  open({ type, encrypted_content: sealed }: SealedItem, path: string): Thoughts | undefined {
+    const contentPath = `${path}.encrypted_content`;
+    const opened = this.#open(sealed, contentPath);
     if (opened !== undefined) {
       const { kind, ...thoughts } = opened;
       if (kind === anyKind || kind === this.#stateKind || this.#kinds.includes(String(kind))) return thoughts;
     }
     if (type !== 'compaction') return undefined;
     const origin = opened === undefined ? 'was encrypted with a secret that was removed' : 'comes from another kind of model';
-    throw createInvalidContentError(path, `${origin}. Remove the item`);
+    throw createInvalidContentError(contentPath, `${origin}. Remove the item`);
   }
 
   /** Returns undefined if the secret was removed. */
-  #open(sealed: string, at: string): JsonObject | undefined {
+  #open(sealed: string, path: string): JsonObject | undefined {
     try {
       const value = tryParseJson(this.#seal.open(sealed, this.#context));
       if (isJsonObject(value)) return value;
@@ -81,7 +81,7 @@ export class ThoughtSeal {
       if (cause instanceof UnknownSecretError) return undefined;
       if (!(cause instanceof SealError)) throw cause;
     }
-    throw createInvalidContentError(at, 'was modified or belongs to another user. Remove the item');
+    throw createInvalidContentError(path, 'was modified or belongs to another user. Remove the item');
   }
 
   /** Returns the kind of content. If the upstreams have several kinds, the format of the content determines it. */
@@ -110,6 +110,6 @@ function getKind(upstream: Upstream): string {
   return protocols[upstream.protocol].thoughtFormat ?? upstream.protocol;
 }
 
-function createInvalidContentError(at: string, claim: string): ParleyError {
-  return new ParleyError('invalid_encrypted_content', `${at} ${claim}.`, { param: at });
+function createInvalidContentError(path: string, claim: string): ParleyError {
+  return new ParleyError('invalid_encrypted_content', `${path} ${claim}.`, { param: path });
 }

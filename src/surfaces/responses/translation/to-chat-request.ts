@@ -235,22 +235,22 @@ function toAllowedTools({ mode = 'auto', tools }: JsonObject, offeredTools: Offe
   const namespaces = new Set<unknown>();
   const knownNamespaces = new Set([...offeredTools.all].map(([, { namespace }]) => namespace));
   for (const [index, tool] of tools.entries()) {
-    const at = `tool_choice.tools[${index}]`;
-    if (!isJsonObject(tool)) throw createRequestError(at, 'must be an object');
-    if (tool.type === 'function' || tool.type === 'custom') names.add(resolveName(tool, offeredTools, at));
+    const path = `tool_choice.tools[${index}]`;
+    if (!isJsonObject(tool)) throw createRequestError(path, 'must be an object');
+    if (tool.type === 'function' || tool.type === 'custom') names.add(resolveName(tool, offeredTools, path));
     if (tool.type !== 'namespace') continue;
     if (typeof tool.name !== 'string' || !knownNamespaces.has(tool.name))
-      throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
+      throw createRequestError(`${path}.name`, 'must be the name of one of the tools');
     namespaces.add(tool.name);
   }
   for (const [flatName, { namespace }] of offeredTools.all) if (namespaces.has(namespace)) names.add(flatName);
   return { choice: mode, names };
 }
 
-function resolveName({ type, name, namespace }: JsonObject, offeredTools: OfferedTools, at: string): string {
+function resolveName({ type, name, namespace }: JsonObject, offeredTools: OfferedTools, path: string): string {
   if (type !== 'function' && type !== 'custom')
-    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type)}, which this deployment does not support`);
+    throw createRequestError(`${path}.type`, `is ${JSON.stringify(type)}, which this deployment does not support`);
   const flatName = offeredTools.findFlatName(String(name), typeof namespace === 'string' ? namespace : undefined);
-  if (flatName === undefined) throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
+  if (flatName === undefined) throw createRequestError(`${path}.name`, 'must be the name of one of the tools');
   return flatName;
 }

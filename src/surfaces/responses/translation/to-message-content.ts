@@ -28,10 +28,10 @@ const mimeTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Converts the parts of a message or a tool output. `at` is their path. Omits a file in another vendor's store if `mayBeRelayed` is
- * set. Otherwise, throws `invalid_request` for it.
+ * Converts the parts of a message or a tool output. `path` locates them. Omits a file in another vendor's store if `mayBeRelayed`
+ * is set. Otherwise, throws `invalid_request` for it.
  */
-export function toMessageContent(content: string | readonly InputPart[], at: string, mayBeRelayed: boolean): MessageContent {
+export function toMessageContent(content: string | readonly InputPart[], path: string, mayBeRelayed: boolean): MessageContent {
   const result: MessageContent = { parts: [], attachments: [] };
   if (typeof content === 'string') {
     if (content !== '') result.parts.push(toTextPart(content));
@@ -39,41 +39,41 @@ export function toMessageContent(content: string | readonly InputPart[], at: str
   }
   content.forEach((part, index) => {
     if (mayBeRelayed && hasFileId(part)) return;
-    addPart(part, result, `${at}[${index}]`);
+    addPart(part, result, `${path}[${index}]`);
   });
   return result;
 }
 
-function addPart(part: InputPart, { parts, attachments }: MessageContent, at: string): void {
+function addPart(part: InputPart, { parts, attachments }: MessageContent, path: string): void {
   switch (part.type) {
     case 'refusal':
       parts.push(toTextPart(part.refusal));
       return;
     case 'input_image':
-      if (part.image_url === undefined) throw createUnreadableFileError(part.file_id, at, 'image_url');
-      requireUrlLength(part.image_url, `${at}.image_url`);
+      if (part.image_url === undefined) throw createUnreadableFileError(part.file_id, path, 'image_url');
+      requireUrlLength(part.image_url, `${path}.image_url`);
       if (isStored(part.image_url)) attachments.push({ type: getTypeByUrl(part.image_url) ?? 'image/png', url: part.image_url });
       else parts.push(imagePart(part.image_url, part.detail));
       return;
     case 'input_file':
-      addFile(part, { parts, attachments }, at);
+      addFile(part, { parts, attachments }, path);
       return;
     default:
       if (part.text !== '') parts.push(toTextPart(part.text));
   }
 }
 
-function addFile(part: InputPart & { type: 'input_file' }, { parts, attachments }: MessageContent, at: string): void {
+function addFile(part: InputPart & { type: 'input_file' }, { parts, attachments }: MessageContent, path: string): void {
   const { filename, file_data: data, file_url: url, file_id: id } = part;
   if (data !== undefined) {
     const type = getTypeByName(filename ?? '') ?? 'application/pdf';
     const file_data = data.startsWith('data:') ? data : `data:${type};base64,${data}`;
     parts.push({ type: 'file', file: { filename: filename ?? 'document.pdf', file_data } });
   } else if (url !== undefined) {
-    requireUrlLength(url, `${at}.file_url`);
+    requireUrlLength(url, `${path}.file_url`);
     const type = filename === undefined ? getTypeByUrl(url) : getTypeByName(filename);
     attachments.push({ type: type ?? 'application/octet-stream', ...(filename && { title: filename }), url });
-  } else throw createUnreadableFileError(id, at, 'file_data');
+  } else throw createUnreadableFileError(id, path, 'file_data');
 }
 
 function hasFileId(part: InputPart): boolean {
@@ -84,10 +84,10 @@ function imagePart(url: string, detail: string | undefined): ContentPart {
   return { type: 'image_url', image_url: { url, ...(detail !== undefined && detail !== 'auto' && { detail }) } };
 }
 
-function createUnreadableFileError(id: string | undefined, at: string, instead: string) {
+function createUnreadableFileError(id: string | undefined, path: string, instead: string) {
   return id === undefined
-    ? createRequestError(`${at}.${instead}`, 'is required')
-    : createRequestError(`${at}.file_id`, `refers to a file that this deployment cannot read. Send ${instead}`);
+    ? createRequestError(`${path}.${instead}`, 'is required')
+    : createRequestError(`${path}.file_id`, `refers to a file that this deployment cannot read. Send ${instead}`);
 }
 
 /** Returns whether the URL refers to a file stored in Parley. */

@@ -25,9 +25,9 @@ export interface TranslationContext {
   readonly tools: OfferedTools;
   /**
    * Opens the sealed content of an item. Returns an empty object for content of another kind of model or another application.
-   * `at` is the path of the item. Throws `invalid_encrypted_content`.
+   * `path` locates the item. Throws `invalid_encrypted_content`.
    */
-  readonly open: (item: SealedItem, at: string) => Thoughts;
+  readonly open: (item: SealedItem, path: string) => Thoughts;
   /** Returns the path of an item in the request. */
   readonly getPath: (item: AnyItem) => string;
   /**
@@ -73,17 +73,17 @@ class MessageBuilder {
     this.#context = context;
   }
 
-  add(item: AnyItem, at: string): void {
+  add(item: AnyItem, path: string): void {
     if (!isOwnItem(item)) {
       if (this.#context.mayBeRelayed) return;
-      throw createRequestError(`${at}.type`, `is ${item.type}, ${unsupportedText}`);
+      throw createRequestError(`${path}.type`, `is ${item.type}, ${unsupportedText}`);
     }
     switch (item.type) {
       case 'message':
         if (item.role === 'assistant') {
-          if (!this.#context.mayBeRelayed) requireTexts(item.content, `${at}.content`);
-          this.#addReplyText(this.#toContent(item.content, `${at}.content`).parts);
-        } else this.#addInput(item.role, this.#toContent(item.content, `${at}.content`));
+          if (!this.#context.mayBeRelayed) requireTexts(item.content, `${path}.content`);
+          this.#addReplyText(this.#toContent(item.content, `${path}.content`).parts);
+        } else this.#addInput(item.role, this.#toContent(item.content, `${path}.content`));
         return;
       case 'function_call':
         this.#addFunctionCall(item, item.arguments);
@@ -93,31 +93,31 @@ class MessageBuilder {
         return;
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.#addOutput(item, at);
+        this.#addOutput(item, path);
         return;
       case 'reasoning':
-        if (isSealed(item)) this.#addThoughts(this.#context.open(item, at));
+        if (isSealed(item)) this.#addThoughts(this.#context.open(item, path));
         return;
       case 'compaction':
-        this.#addThoughts(this.#context.open(item, at));
+        this.#addThoughts(this.#context.open(item, path));
         return;
       case 'parley:completed_control':
         this.#addCompletedControl(item);
         return;
       default:
-        this.#addOther(item, at);
+        this.#addOther(item, path);
     }
   }
 
-  #toContent(content: string | readonly InputPart[], at: string): MessageContent {
-    return toMessageContent(content, at, this.#context.mayBeRelayed);
+  #toContent(content: string | readonly InputPart[], path: string): MessageContent {
+    return toMessageContent(content, path, this.#context.mayBeRelayed);
   }
 
-  #addOther(item: InputItem, at: string): void {
+  #addOther(item: InputItem, path: string): void {
     switch (item.type) {
       case 'item_reference':
         if (this.#context.mayBeRelayed) return;
-        throw createRequestError(`${at}.id`, 'refers to an item that is not stored. Send the item itself');
+        throw createRequestError(`${path}.id`, 'refers to an item that is not stored. Send the item itself');
       case 'mcp_call':
         this.#addRemoteCall(item, toRemoteResult(item));
         return;
@@ -203,9 +203,9 @@ class MessageBuilder {
   }
 
   /** Adds a tool result. Its non-text content follows in a user message. */
-  #addOutput({ call_id: id, output }: CallOutputInput, at: string): void {
+  #addOutput({ call_id: id, output }: CallOutputInput, path: string): void {
     this.#reply = undefined;
-    const { parts, attachments } = this.#toContent(output, `${at}.output`);
+    const { parts, attachments } = this.#toContent(output, `${path}.output`);
     const name = this.#calledNames.get(id);
     const reference =
       name !== undefined && isFunctionCallId(id)
@@ -299,12 +299,12 @@ function hasContent({ content }: Message): boolean {
 }
 
 /** Throws `invalid_request` for images and files in an assistant message, which chat completions do not support. */
-function requireTexts(content: string | readonly InputPart[], at: string): void {
+function requireTexts(content: string | readonly InputPart[], path: string): void {
   if (typeof content === 'string') return;
   const index = content.findIndex(({ type }) => type === 'input_image' || type === 'input_file');
   if (index < 0) return;
   const claim = `is ${content[index]?.type}, which is not supported in assistant messages. Send it in a user message`;
-  throw createRequestError(`${at}[${index}].type`, claim);
+  throw createRequestError(`${path}[${index}].type`, claim);
 }
 
 function hasCalls({ tool_calls: calls, function_call: call }: Message): boolean {

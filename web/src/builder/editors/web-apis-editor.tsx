@@ -123,8 +123,8 @@ function isReadOnly(tool: unknown): boolean {
 /** Checkboxes for the operations of an OpenAPI document. */
 function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
   const builderStrings = useBuilderStrings();
-  const all = toolsets.flatMap((toolset, at) =>
-    filterObjects(toolset.tools).map((tool, index) => ({ key: `${at} ${index}`, tool })),
+  const all = toolsets.flatMap((toolset, toolsetIndex) =>
+    filterObjects(toolset.tools).map((tool, index) => ({ key: `${toolsetIndex} ${index}`, tool })),
   );
   // Operations that may change data are added only if the user selects them.
   const [excludedKeys, setExcludedKeys] = useState<ReadonlySet<string>>(
@@ -135,8 +135,8 @@ function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
   useEffect(() => void list.current?.scrollIntoView({ block: 'nearest' }), []);
   const count = all.filter(({ key }) => !excludedKeys.has(key)).length;
   const listSelectedToolsets = (): readonly JsonObject[] =>
-    toolsets.flatMap((toolset, at) => {
-      const tools = filterObjects(toolset.tools).filter((_, index) => !excludedKeys.has(`${at} ${index}`));
+    toolsets.flatMap((toolset, toolsetIndex) => {
+      const tools = filterObjects(toolset.tools).filter((_, index) => !excludedKeys.has(`${toolsetIndex} ${index}`));
       return tools.length === 0 ? [] : [{ ...toolset, tools }];
     });
   const toggle = (key: string): void =>

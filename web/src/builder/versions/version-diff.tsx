@@ -210,16 +210,16 @@ export function compareLines(text: string, otherText: string): readonly Compared
   const otherChangedLines = new Set(otherLines.slice(start, otherLines.length - sharedAtEnd));
   const isReordered =
     changedLines.size === otherChangedLines.size && [...changedLines].every((line) => otherChangedLines.has(line));
-  const isChanged = lines.map((line, at) => at >= start && at < end && (isReordered || !otherChangedLines.has(line)));
-  const isNear = lines.map((_, at) => {
-    const isNearEdge = Math.abs(at - start) <= contextLines || Math.abs(at - end) <= contextLines;
-    return isNearEdge || isChanged.slice(Math.max(0, at - contextLines), at + contextLines + 1).includes(true);
+  const isChanged = lines.map((line, index) => index >= start && index < end && (isReordered || !otherChangedLines.has(line)));
+  const isNear = lines.map((_, index) => {
+    const isNearEdge = Math.abs(index - start) <= contextLines || Math.abs(index - end) <= contextLines;
+    return isNearEdge || isChanged.slice(Math.max(0, index - contextLines), index + contextLines + 1).includes(true);
   });
-  return lines.flatMap((line, at): ComparedLine[] => {
-    if (isNear[at]) return [{ kind: isChanged[at] ? 'changed' : 'same', text: line }];
-    if (at > 0 && !isNear[at - 1]) return [];
-    const next = isNear.indexOf(true, at);
-    return [{ kind: 'omitted', count: (next === -1 ? lines.length : next) - at }];
+  return lines.flatMap((line, index): ComparedLine[] => {
+    if (isNear[index]) return [{ kind: isChanged[index] ? 'changed' : 'same', text: line }];
+    if (index > 0 && !isNear[index - 1]) return [];
+    const next = isNear.indexOf(true, index);
+    return [{ kind: 'omitted', count: (next === -1 ? lines.length : next) - index }];
   });
 }
 

@@ -31,17 +31,17 @@ export function ToolResultForm({ calls, sendMessage }: ToolResultFormProps) {
   return (
     <form className="tool-result" onSubmit={submit}>
       <p>{strings.runTools(calls.length)}</p>
-      {calls.map(({ id: callId, name, input }, at) => (
+      {calls.map(({ id: callId, name, input }, index) => (
         <Fragment key={callId}>
-          <label htmlFor={`${id} ${at}`}>{strings.toolResult(name)}</label>
+          <label htmlFor={`${id} ${index}`}>{strings.toolResult(name)}</label>
           {input !== '' && (
             <pre className="small">
               <code>{input}</code>
             </pre>
           )}
           <textarea
-            {...{ id: `${id} ${at}`, rows: 3, value: texts[at], dir: 'auto' }}
-            onChange={({ target }) => setTexts(texts.map((text, index) => (index === at ? target.value : text)))}
+            {...{ id: `${id} ${index}`, rows: 3, value: texts[index], dir: 'auto' }}
+            onChange={({ target }) => setTexts(texts.map((text, at) => (at === index ? target.value : text)))}
           />
         </Fragment>
       ))}
