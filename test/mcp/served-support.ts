@@ -28,7 +28,7 @@ export async function startServed(configuration: object = {}, ...script: readonl
     },
     applications: { hosted: { endpoint: `${model.url}/hosted`, features: { consentRequired: true } } },
     keys: { [callerKey]: { project: 'test' }, 'limited-key': { project: 'limited', role: 'limited' } },
-    roles: { limited: { limits: { model: { requestMinute: 1 } } } },
+    roles: { limited: { limits: { model: { requestDay: 1 } } } },
     ...configuration,
   });
   onTestFinished(async () => {

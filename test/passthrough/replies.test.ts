@@ -41,7 +41,7 @@ beforeAll(async () => {
         little: { project: 'little', role: 'few' },
         poor: { project: 'poor', role: 'poor' },
       },
-      roles: { few: { limits: { all: { requestMinute: 1 } } }, poor: { costLimit: { day: 1.2 } } },
+      roles: { few: { limits: { all: { requestDay: 1 } } }, poor: { costLimit: { day: 1.2 } } },
     },
     { telemetry },
   );
