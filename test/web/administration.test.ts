@@ -54,8 +54,13 @@ describe('the administration page', () => {
   it('adds a model, shows errors at their fields, tests it, merges concurrent changes, and deletes it', async () => {
     const { page, issues } = await open('/models');
     await page.getByRole('link', { name: 'Add a model' }).click();
-    await page.getByRole('textbox', { name: 'ID · required' }).fill('fast');
     await page.getByLabel('Name', { exact: true }).fill('Fast');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('This field is required.').waitFor();
+    const idField = page.getByRole('textbox', { name: 'ID · required' });
+    expect(await idField.evaluate((field) => field.matches(':focus'))).toBe(true);
+    await idField.fill('fast');
+    expect(await page.getByText('This field is required.').count()).toBe(0);
     await page.getByRole('button', { name: 'Save' }).click();
     const address = page.getByLabel('Address', { exact: true });
     await page.getByText('Not saved. One setting needs a correction.').waitFor();
@@ -94,6 +99,8 @@ describe('the administration page', () => {
     const { page } = await open('/models');
     await page.getByRole('link', { name: 'Add a model' }).click();
     await page.getByRole('textbox', { name: 'ID · required' }).fill('twice');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Not saved. One setting needs a correction.').waitFor();
     await page.getByRole('button', { name: 'Add a connection' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Not saved. 2 settings need a correction.').waitFor();

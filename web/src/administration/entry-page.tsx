@@ -12,6 +12,7 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { focusOnMount } from '../parts/use-focus-inside.ts';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { AdminError } from './admin-error.tsx';
@@ -34,7 +35,6 @@ export function EntryPage({ kind, id }: EntryPageProps) {
   const { isAdmin, go, announce } = usePage();
   const draft = useEntryDraft(kind, id);
   const { value, stored, isDirty, isSaving, createdKey } = draft;
-  const [newId, setNewId] = useState('');
   const [isInvalid, setIsInvalid] = useState(false);
   const canChange = isAdmin && stored?.source !== 'file' && (id === '' || stored !== undefined);
   const leaveQuestion = useLeaveQuestion(canChange && isDirty && !isSaving, strings.leaveQuestion, strings.discard);
@@ -52,7 +52,8 @@ export function EntryPage({ kind, id }: EntryPageProps) {
   }, [stored, announce, strings]);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (!isInvalid && canChange && isDirty) void draft.save(newId.trim());
+    const idField = event.currentTarget.querySelector<HTMLInputElement>('input:required');
+    if (!isInvalid && canChange && isDirty && idField?.checkValidity() !== false) void draft.save();
   };
   const title = id === '' ? getKindTexts(strings, kind.kind).add : getTitle(kind, id, stored);
   return (
@@ -72,7 +73,7 @@ export function EntryPage({ kind, id }: EntryPageProps) {
       {draft.conflict !== undefined && <ConflictNote {...{ kind, draft, conflict: draft.conflict }} />}
       {value !== undefined && (
         <form className="entry-form" noValidate onSubmit={submit}>
-          {id === '' && kind.kind !== 'keys' && <IdField {...{ kind, newId, setNewId }} />}
+          {id === '' && kind.kind !== 'keys' && <IdField {...{ kind, draft }} />}
           <EntryFields key={draft.version} {...{ kind, draft, canChange, onInvalid: setIsInvalid }} />
           <ErrorSummary draft={draft} />
           {canChange && (
@@ -101,13 +102,14 @@ function getTitle({ kind }: Kind, id: string, stored: Entry | undefined): string
 
 interface IdFieldProps {
   readonly kind: Kind;
-  readonly newId: string;
-  readonly setNewId: (id: string) => void;
+  readonly draft: EntryDraft;
 }
 
-function IdField({ kind, newId, setNewId }: IdFieldProps) {
+function IdField({ kind, draft: { newId, setNewId } }: IdFieldProps) {
   const strings = useAdminStrings();
-  const { required } = useFormsStrings();
+  const { required, mustBeFilled } = useFormsStrings();
+  const [isRejected, setIsRejected] = useState(false);
+  const isMissing = isRejected && newId === '';
   const [id, hintId] = [useId(), useId()];
   return (
     <div className="field">
@@ -116,11 +118,16 @@ function IdField({ kind, newId, setNewId }: IdFieldProps) {
         <span className="soft small"> · {required}</span>
       </label>
       <p className="soft small" id={hintId}>
-        {getKindTexts(strings, kind.kind).idHint}
+        {getKindTexts(strings, kind.kind).idHint} {isMissing && <span className="error-text">{mustBeFilled}</span>}
       </p>
       <input
         {...{ id, value: newId, required: true, spellCheck: false, autoCapitalize: 'none', 'aria-describedby': hintId }}
+        aria-invalid={isMissing}
         onChange={({ target }) => setNewId(target.value)}
+        onInvalid={({ currentTarget }) => {
+          setIsRejected(true);
+          currentTarget.focus();
+        }}
       />
     </div>
   );
@@ -267,8 +274,6 @@ interface ConflictNoteProps {
 function ConflictNote({ kind, draft, conflict: { author, theirs, merged, stored } }: ConflictNoteProps) {
   const strings = useAdminStrings();
   const fieldStrings = useFieldStrings();
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
   const { id } = stored;
   const differences = theirs.flatMap(({ path, before, after, isContested }) =>
     expandDifference({ path: formatPath([kind.section, id, ...path]), before, after }).map((difference) => ({
@@ -279,7 +284,7 @@ function ConflictNote({ kind, draft, conflict: { author, theirs, merged, stored 
   );
   return (
     <section className="conflict-note" aria-label={strings.conflict}>
-      <h3 ref={heading} tabIndex={-1}>
+      <h3 ref={focusOnMount} tabIndex={-1}>
         {strings.conflict}
       </h3>
       <p>{author === '' ? strings.changedMeanwhile : strings.changedMeanwhileBy(author)}</p>

@@ -42,8 +42,10 @@ export interface EntryDraft {
   /** Increments when the value is replaced, so that React mounts the fields again. */
   readonly version: number;
   readonly change: (path: Path, value: unknown) => void;
-  /** Stores the entry. `newId` is the ID of a new entry. */
-  readonly save: (newId: string) => Promise<void>;
+  /** ID of a new entry, as entered. */
+  readonly newId: string;
+  readonly setNewId: (id: string) => void;
+  readonly save: () => Promise<void>;
   /** Sets the stored entry, and replaces the value by it or by the given value. */
   readonly accept: (stored: Entry, value?: JsonObject) => void;
   readonly load: () => Promise<void>;
@@ -57,6 +59,7 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
   const [initialValue] = useState(() => (id === '' ? createValue(kind) : undefined));
   const [value, setValue] = useState(initialValue);
   const [stored, setStored] = useState<Entry>();
+  const [newId, setNewId] = useState('');
   const [isSaving, setIsSaving] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const [errors, setErrors] = useState(noErrors);
@@ -93,27 +96,29 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
     setConflict({ ...mergeChanges(base.value, input, latest.value), author, stored: latest });
   };
 
-  const save = async (newId: string): Promise<void> => {
+  const save = async (): Promise<void> => {
     if (value === undefined || isSaving) return;
     setError(undefined);
     setErrors(noErrors);
     setIsSaving(true);
     try {
       if (stored === undefined && kind.kind === 'keys') setCreatedKey(await createKey(service, value));
-      else accept(await saveEntry(service, kind.kind, { id: stored?.id ?? newId, value, etag: stored?.etag }));
+      else accept(await saveEntry(service, kind.kind, { id: stored?.id ?? newId.trim(), value, etag: stored?.etag }));
       await refresh().catch(() => undefined);
     } catch (error) {
       const details = toErrorDetails(error);
       if (details.status === 412 && stored !== undefined)
         await reportConflict(stored, value).catch((readError: unknown) => setError(toErrorDetails(readError)));
-      else if (details.status === 400) setErrors(toEntryErrors(details, kind.section, stored?.id ?? newId));
+      else if (details.status === 400) setErrors(toEntryErrors(details, kind.section, stored?.id ?? newId.trim()));
       else setError(details.status === 412 ? { ...details, code: 'id_taken' } : details);
     } finally {
       setIsSaving(false);
     }
   };
-  const isDirty = createdKey === undefined && value !== undefined && value !== (stored?.value ?? initialValue);
-  return { value, stored, isDirty, isSaving, error, errors, conflict, createdKey, version, change, save, accept, load };
+  const isChanged = value !== (stored?.value ?? initialValue) || (stored === undefined && newId !== '');
+  const isDirty = createdKey === undefined && value !== undefined && isChanged;
+  const input = { value, newId, setNewId, change, isDirty };
+  return { ...input, stored, isSaving, error, errors, conflict, createdKey, version, save, accept, load };
 }
 
 function createValue({ kind, schema }: Kind): JsonObject {

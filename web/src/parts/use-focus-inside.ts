@@ -23,3 +23,13 @@ export function useFocusInside<Shown extends HTMLElement>(
   }, []);
   return ref;
 }
+
+/** A ref that focuses an element when it appears. */
+export const focusOnMount = (element: HTMLElement | null): void => element?.focus();
+
+/** Focuses the heading of the view, because the focused element disappears. */
+export function focusHeading(): void {
+  const heading = document.querySelector<HTMLElement>('main h1');
+  heading?.setAttribute('tabindex', '-1');
+  heading?.focus();
+}

@@ -1,8 +1,9 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
+import { focusOnMount } from '../parts/use-focus-inside.ts';
 import { useAction } from '../parts/use-loaded.ts';
 import { formatDateTime, formatSeconds, formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -22,8 +23,6 @@ export function CallView({ call, close }: CallViewProps) {
   const { locale } = useLanguage();
   const getName = useGetUsageName();
   const { isAdmin } = usePage();
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
   const facts: readonly (readonly [name: string, value: ReactNode])[] = [
     [strings.time, <CallTime key="time" atMs={call.atMs} />],
     [strings.deployment, <CalledDeployment key="deployment" id={call.deployment} />],
@@ -40,7 +39,7 @@ export function CallView({ call, close }: CallViewProps) {
   return (
     <div className="calls">
       <div className="sheet-title">
-        <h3 ref={heading} tabIndex={-1}>
+        <h3 ref={focusOnMount} tabIndex={-1}>
           {strings.oneCall}
         </h3>
         <TextButton onClick={close}>{strings.backToCalls}</TextButton>

@@ -1,9 +1,10 @@
-import { type FormEvent, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type FormEvent, useCallback, useId, useMemo, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { focusOnMount } from '../parts/use-focus-inside.ts';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { formatSeconds, formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
@@ -34,9 +35,6 @@ export function CallsSection({ scope, base, choose, close }: CallsSectionProps) 
   );
   const { pages, error, isLoading, loadMore } = usePages(load);
   const [openId, setOpenId] = useState<string>();
-  const heading = useRef<HTMLHeadingElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: closing a call moves the focus back to the list
-  useEffect(() => heading.current?.focus(), [openId]);
   const calls = pages.flatMap((page) => page.calls);
   const openCall = calls.find(({ id }) => id === openId);
   if (openCall !== undefined) return <CallView call={openCall} close={() => setOpenId(undefined)} />;
@@ -44,7 +42,7 @@ export function CallsSection({ scope, base, choose, close }: CallsSectionProps) 
   return (
     <div className="calls" aria-busy={isLoading}>
       <div className="sheet-title">
-        <h3 ref={heading} tabIndex={-1}>
+        <h3 ref={focusOnMount} tabIndex={-1}>
           <CallsName filter={base} />
         </h3>
         <TextButton onClick={close}>{strings.backToSums}</TextButton>
