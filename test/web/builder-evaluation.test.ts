@@ -111,6 +111,7 @@ it('suggests an evaluation before the user shares an application', async () => {
   const offer = sharing.getByText('Check its answers before other people use it.');
   await offer.waitFor();
   await sharing.getByRole('button', { name: 'Evaluate now' }).click();
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Evaluation');
   await page.getByRole('list', { name: 'Evaluations' }).getByText('1 of 1 passed').waitFor();
   await sharing.getByText('1 of 1 passed').waitFor();
   await store(service, 'offer', { ...weather('city'), userRoles: ['staff'] });

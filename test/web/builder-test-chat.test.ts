@@ -66,6 +66,13 @@ it('shows the bar of the form in one row next to the test chat', async () => {
   expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(5);
 });
 
+it('returns the focus to its button when the test chat closes', async () => {
+  const { page, panel } = await openTest('kept');
+  await panel.getByRole('button', { name: 'Close the test chat' }).click();
+  await panel.waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Test chat');
+});
+
 it('shows in the test chat the model requests, the tool runs, and the cost', async () => {
   const { page, sendMessage, readAnswer, panel, trace, issues } = await openTest('shop');
   await sendMessage('What do you have?');

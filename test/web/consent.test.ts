@@ -60,6 +60,7 @@ it('links from a step without consent to the consent form and back, retries the 
   await page.getByRole('link', { name: 'Permissions', exact: true }).click();
   await page.getByRole('button', { name: 'Withdraw: Assistant' }).click();
   await page.getByText('You have not given any permissions.').waitFor();
+  expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
   expect(await readConsent()).toBe(false);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

@@ -38,6 +38,7 @@ async function open(folder = '', options?: BrowserContextOptions, at = service.u
   return opened;
 }
 
+const focusedText = 'document.activeElement.textContent';
 const readNames = (page: Page) => page.locator('.file-name').allInnerTexts();
 
 function createFile(name: string, text: string) {
@@ -220,6 +221,7 @@ describe('the files page', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('notes.txt is deleted.').waitFor();
     await remove.waitFor({ state: 'detached' });
+    expect(await page.evaluate(focusedText)).toBe('Files');
     expect((await service.sendRequest({ method: 'GET', path: `/v1/files/${bucket}/notes.txt`, headers })).status).toBe(404);
   });
 
@@ -233,6 +235,7 @@ describe('the files page', () => {
     await page.getByLabel('Folder name').fill('Bergen 2027');
     await page.keyboard.press('Enter');
     await page.getByText('This folder is empty.').waitFor();
+    expect(await page.evaluate(focusedText)).toBe('Files');
     await page.locator('.files input[type=file]').setInputFiles(createFile('x.txt', 'x'));
     await page.getByRole('row', { name: /x\.txt/ }).waitFor();
     expect(await readContent('trips/Bergen%202027/x.txt')).toBe('x');
@@ -257,6 +260,23 @@ describe('the files page', () => {
     },
     maxLookMs,
   );
+
+  it('loads the list again on demand, and when the network is back', async () => {
+    const { page } = await open();
+    const lists = /v1\/metadata\/files/;
+    await page.route(lists, (route) => route.abort());
+    await page.evaluate("location.hash = '#/files/trips'");
+    await page.getByRole('alert').getByText('The service cannot be reached').waitFor();
+    await page.unroute(lists);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('oslo').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.context().setOffline(true);
+    await page.evaluate("location.hash = '#/files/trips/oslo'");
+    await page.getByRole('alert').getByText('The service cannot be reached').waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('plan.txt').waitFor();
+  });
 
   it('shows a notice if the service does not store files', async () => {
     await using bare = await startService(configuration);

@@ -45,6 +45,10 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
     const saved = isDirty && !isShared(stored) ? await save() : stored?.id;
     if (saved !== undefined && isMounted.current) go({ at: 'new', deployment: saved });
   };
+  const closeTest = (): void => {
+    setIsTesting(false);
+    document.querySelector<HTMLElement>('.page-header [aria-pressed]')?.focus();
+  };
   useSaveKey(() => void save());
   const leaveQuestion = useLeaveGuard({ hasDraft: draft.isTouched && !draft.isSaving, isInvalid });
   return (
@@ -69,9 +73,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
           />
           {entry !== undefined && <SaveBar {...{ draft, isInvalid }} save={() => void save()} tryIt={() => void tryIt()} />}
         </div>
-        {isTesting && entry !== undefined && (
-          <TestChat {...{ id: stored?.id, entry, evaluationState }} onClose={() => setIsTesting(false)} />
-        )}
+        {isTesting && entry !== undefined && <TestChat {...{ id: stored?.id, entry, evaluationState }} onClose={closeTest} />}
       </div>
     </main>
   );

@@ -12,6 +12,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
+import { focusHeading } from '../parts/use-focus-inside.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
@@ -82,6 +83,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
       await deleteApplication(service, application).then(() => {
         saveAppDraft(user, application.id, '');
         announce(builderStrings.removed(getName(application)));
+        focusHeading();
         void refresh().catch(() => undefined);
       }, onError);
       // An application that was changed elsewhere can be deleted only with its new ETag.

@@ -2,6 +2,7 @@ import { useCallback } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
+import { focusHeading } from '../parts/use-focus-inside.ts';
 import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/consents.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
@@ -20,6 +21,7 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
     void run(async () => {
       await withdrawConsent(service, id);
       announce(consentStrings.withdrawn(strings.quoted(getName(id))));
+      focusHeading();
       reload();
     });
   return (

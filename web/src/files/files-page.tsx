@@ -7,6 +7,7 @@ import { Icon, TextButton } from '../parts/icon.tsx';
 import { isComposing } from '../parts/is-composing.ts';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
+import { focusHeading, focusOnMount } from '../parts/use-focus-inside.ts';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -46,6 +47,10 @@ function FolderView({ folder = '', file }: Omit<FilesPageProps, 'openMenu'>) {
   const loadNext = useEffectEvent(() => isMissing && loadMore?.());
   // biome-ignore lint/correctness/useExhaustiveDependencies: the file can be on any page
   useEffect(() => void loadNext(), [pages.length]);
+  // The link or form that opened a folder no longer exists.
+  useEffect(() => {
+    if (folder !== '' && document.activeElement === document.body) focusHeading();
+  }, [folder]);
   const { askConfirmation, dialog } = useConfirmation();
   const { error: actionError, reportDone, download, remove } = useFileActions({ files, askConfirmation, reload });
   const fileUploads = useFileUploads({
@@ -67,7 +72,8 @@ function FolderView({ folder = '', file }: Omit<FilesPageProps, 'openMenu'>) {
   return (
     <div className={className} aria-busy={isLoading} {...handlers}>
       <h1>{strings.title}</h1>
-      <ErrorMessage error={actionError ?? error} />
+      <ErrorMessage error={actionError} />
+      <ErrorMessage error={error} retry={reload} />
       <p className="soft">{strings.intro(visibility)}</p>
       <div className="row">
         <FileButton
@@ -112,7 +118,10 @@ function useFileActions({ files, askConfirmation, reload }: FileActionOptions) {
   };
   const remove = async (item: StoredItem): Promise<void> => {
     if (!(await askConfirmation(strings.removeQuestion(item.name), strings.removeAnswer))) return;
-    await files.remove(item).then(() => reportDone(strings.removed(item.name)), fail);
+    await files.remove(item).then(() => {
+      focusHeading();
+      reportDone(strings.removed(item.name));
+    }, fail);
   };
   return { error, reportDone, download, remove };
 }
@@ -196,7 +205,7 @@ function NewFolder({ folder }: { readonly folder: string }) {
       <label htmlFor={fieldId}>{filesStrings.folderName}</label>
       <div className="row">
         <input
-          {...{ id: fieldId, name: 'name', autoComplete: 'off', ref: focus }}
+          {...{ id: fieldId, name: 'name', autoComplete: 'off', ref: focusOnMount }}
           aria-describedby={hintId}
           aria-invalid={isInvalid}
         />
@@ -212,10 +221,6 @@ function NewFolder({ folder }: { readonly folder: string }) {
       </p>
     </form>
   );
-}
-
-function focus(input: HTMLInputElement | null): void {
-  input?.focus();
 }
 
 function isFolderName(name: string): boolean {

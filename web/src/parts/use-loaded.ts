@@ -29,7 +29,7 @@ export function useAction(): Action {
   return { ...state, run };
 }
 
-/** Calls `load` when it changes and on demand. Ignores outdated results. */
+/** Calls `load` when it changes, on demand, and after a lost connection is back. Ignores outdated results. */
 export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<Omit<Loaded<Value>, 'reload'>>({ value: undefined, error: undefined, isLoading: true });
   const [attempt, setAttempt] = useState(0);
@@ -47,5 +47,10 @@ export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>):
     return () => controller.abort();
   }, [load, attempt]);
   const reload = useCallback(() => setAttempt((current) => current + 1), []);
+  const isDisconnected = state.error?.code === 'connection_lost';
+  useEffect(() => {
+    if (isDisconnected) addEventListener('online', reload);
+    return () => removeEventListener('online', reload);
+  }, [isDisconnected, reload]);
   return { ...state, reload };
 }

@@ -60,7 +60,7 @@ function UsageSection({ initialScope }: { readonly initialScope: Scope }) {
     },
     [service, scope, range, stack],
   );
-  const { value, error, isLoading } = useLoaded(load);
+  const { value, error, isLoading, reload } = useLoaded(load);
   const [calls, setCalls] = useState<{ scope: Scope; range: DayRange; filter: CallsFilter; initial: CallsFilter }>();
   // The page shows the sums again if the user selects another scope or range.
   const visibleCalls = calls?.scope === scope && calls.range === range ? calls : undefined;
@@ -77,7 +77,7 @@ function UsageSection({ initialScope }: { readonly initialScope: Scope }) {
         <CsvButton {...{ scope, range }} />
       </div>
       <Choices {...{ scope, setScope, range, setRange, measure, setMeasure, stack, setStack }} />
-      <ErrorMessage error={error} />
+      <ErrorMessage error={error} retry={reload} />
       {value !== undefined && (
         <>
           <Summary total={value.days.total} innerCalls={countInnerCalls(value.sums[0]?.usage)} />

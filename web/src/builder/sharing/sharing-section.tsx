@@ -258,7 +258,11 @@ function EvaluationOffer({ evaluationState }: Pick<SharingSectionProps, 'evaluat
   const openEvaluation = (): void => {
     setOpen(true);
     if (cases.length > 0 && running === undefined) start();
-    setTimeout(() => document.querySelector('#evaluation')?.scrollIntoView());
+    setTimeout(() => {
+      const heading = document.querySelector<HTMLElement>('#evaluation summary');
+      heading?.scrollIntoView();
+      heading?.focus();
+    });
   };
   return (
     <div className="row" role="status">
