@@ -92,15 +92,15 @@ try {
     );
   };
   await sums('records');
-  const began = performance.now();
+  const sumBeganMs = performance.now();
   await maintain(undefined);
-  console.info(`365 days summed in ${Math.round(performance.now() - began)} ms`);
+  console.info(`365 days summed in ${Math.round(performance.now() - sumBeganMs)} ms`);
   await sums('daily sums');
-  await measure('500 records appended', (at) => append(rows + at * 500, 500), 50);
+  await measure('500 records appended', (batch) => append(rows + batch * 500, 500), 50);
   if (flags.retention !== undefined) {
-    const removalMs = performance.now();
+    const removalBeganMs = performance.now();
     await maintain(Number(flags.retention));
-    console.info(`${365 - Number(flags.retention)} days removed in ${Math.round(performance.now() - removalMs)} ms`);
+    console.info(`${365 - Number(flags.retention)} days removed in ${Math.round(performance.now() - removalBeganMs)} ms`);
   }
 } finally {
   await opened.close();

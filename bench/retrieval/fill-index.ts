@@ -1,9 +1,9 @@
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
-import { makeCorpus } from './corpus/corpus.ts';
+import { createCorpus } from './corpus/corpus.ts';
 import { Dice } from './corpus/paper.ts';
 
 const documentCount = 20;
-const wordsAPassage = 90;
+const wordsPerPassage = 90;
 const vectorsPerBatch = 500;
 
 interface Model {
@@ -14,7 +14,7 @@ interface Model {
 /** Fills an index with passages of corpus words and random vectors. Searching them takes as long as searching real vectors. */
 export async function fillIndex(index: PassageIndex, { model, dimensions }: Model, count: number): Promise<IndexedDocument[]> {
   const dice = new Dice(7);
-  const words = wordsOfCorpus();
+  const words = listCorpusWords();
   const passages = Math.ceil(count / documentCount);
   const documents: IndexedDocument[] = [];
   for (let number = 0; number < documentCount; number += 1) {
@@ -45,8 +45,8 @@ export async function fillIndex(index: PassageIndex, { model, dimensions }: Mode
   return documents;
 }
 
-function wordsOfCorpus(): string[] {
-  const plain = makeCorpus().filter(({ file }) => /\.(txt|md|csv|json)$/.test(file));
+function listCorpusWords(): string[] {
+  const plain = createCorpus().filter(({ file }) => /\.(txt|md|csv|json)$/.test(file));
   return plain.flatMap(({ bytes }) =>
     Buffer.from(bytes)
       .toString()
@@ -56,7 +56,7 @@ function wordsOfCorpus(): string[] {
 }
 
 function toPassage(index: number, words: readonly string[], dice: Dice): Passage {
-  const text = Array.from({ length: wordsAPassage }, () => dice.pick(words)).join(' ');
+  const text = Array.from({ length: wordsPerPassage }, () => dice.pick(words)).join(' ');
   return { nth: index, page: null, headings: [`${dice.pick(words)} ${dice.pick(words)}`], text };
 }
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { IndexedDocument, PassageHit } from '#domain/tools/passage-index.ts';
 import { type PassageQuery, PassageSearch } from '#tools/retrieval/passage-search.ts';
-import { makeCorpus } from './corpus/corpus.ts';
+import { createCorpus } from './corpus/corpus.ts';
 import { fillIndex } from './fill-index.ts';
 import { type GoldenQuestion, judge, mean, percentile, type Verdict } from './judge.ts';
 import { languageQuestions, makeLanguageCorpus } from './languages.ts';
@@ -47,7 +47,7 @@ type Library = Awaited<ReturnType<typeof openLibrary>>;
 
 async function measureQuality(library: Library): Promise<void> {
   const { index, indexer, embedder, store, awaitVectors } = library;
-  const files = await Promise.all(makeCorpus().map(store));
+  const files = await Promise.all(createCorpus().map(store));
   const began = performance.now();
   const readings = files.map((file) => ({ file, reading: indexer.requestIndexing(file, embedder) }));
   const documents = await Promise.all(readings.map(({ reading }) => reading.done));

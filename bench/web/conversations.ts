@@ -1,6 +1,6 @@
 import { delta, finish, text } from '#test/chunks.ts';
 import type { Figure } from './figure.ts';
-import { msUntil, store, toLong } from './stored-items.ts';
+import { createLongChat, measureUntil, store } from './stored-items.ts';
 import type { WebWorld } from './world.ts';
 
 const section = (number: number): string =>
@@ -62,7 +62,7 @@ export async function measureStream(world: WebWorld): Promise<readonly Figure[]>
   await page.locator('#message').fill('Tell me a lot');
   await page.evaluate(watchFrames);
   await page.keyboard.press('Enter');
-  await msUntil(page, '', isReadable(30_000));
+  await measureUntil(page, '', isReadable(30_000));
   const longest = (await page.evaluate('globalThis.longest')) as { frameMs: number; taskMs: number };
   await page.context().close();
   const task = longest.taskMs === 0 ? 'no task took 50 ms' : `longest task ${Math.round(longest.taskMs)} ms`;
@@ -73,16 +73,16 @@ export async function measureStream(world: WebWorld): Promise<readonly Figure[]>
 /** Measures opening long chats from the list. */
 export async function measureOpening(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
-  await store(page, toLong(500, section));
-  const open = await msUntil(page, openLong, `document.querySelectorAll('article').length === 500 && ${isReadable(500)}`);
+  await store(page, createLongChat(500, section));
+  const open = await measureUntil(page, openLong, `document.querySelectorAll('article').length === 500 && ${isReadable(500)}`);
   await page.context().close();
   const otherPage = await world.open();
   const megabyte = sections(1_000_000);
   await store(
     otherPage,
-    toLong(2, () => megabyte),
+    createLongChat(2, () => megabyte),
   );
-  const readMs = await msUntil(otherPage, openLong, isReadable(700_000));
+  const readMs = await measureUntil(otherPage, openLong, isReadable(700_000));
   await otherPage.context().close();
   return [
     { title: '500 messages opened', max: 0.5, unit: 's', got: open / 1000 },
@@ -104,7 +104,7 @@ export async function measureArrival(world: WebWorld): Promise<readonly Figure[]
   await page.evaluate("location.hash = '#/?with=scripted'");
   await page.locator('.picker', { hasText: 'Scripted' }).waitFor();
   await page.locator('#message').fill('Tell me a megabyte');
-  const ms = await msUntil(page, "document.querySelector('.composer [type=submit]').click()", isReadable(700_000));
+  const ms = await measureUntil(page, "document.querySelector('.composer [type=submit]').click()", isReadable(700_000));
   await page.context().close();
   return [{ title: 'answer of 1 MB until it is completely readable', max: 3, unit: 's', got: ms / 1000 }];
 }

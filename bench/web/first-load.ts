@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { toSpread } from '../statistics.ts';
 import type { Figure } from './figure.ts';
-import { msUntil } from './stored-items.ts';
+import { measureUntil } from './stored-items.ts';
 import type { WebWorld } from './world.ts';
 
 /** Records the time of the first frame with an enabled message field. */
@@ -49,7 +49,7 @@ async function usableAfterMs(world: WebWorld): Promise<number> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
   await page.addInitScript(noteUsable);
   await page.goto(world.address);
-  await msUntil(page, '', 'globalThis.usableAtMs > 0');
+  await measureUntil(page, '', 'globalThis.usableAtMs > 0');
   const ms = Number(await page.evaluate('globalThis.usableAtMs'));
   await page.context().close();
   return ms;

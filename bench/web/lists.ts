@@ -1,7 +1,7 @@
 import { startPostgres } from '#test/start-postgres.ts';
 import { callerKey } from '#test/start-service.ts';
 import type { Figure } from './figure.ts';
-import { msUntil, store, toMany } from './stored-items.ts';
+import { createChats, measureUntil, store } from './stored-items.ts';
 import { startWebWorld, type WebWorld, type WorldOptions } from './world.ts';
 
 const many = 10_000;
@@ -21,9 +21,9 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
   const searched: number[] = [];
   const listed: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    searched.push(await msUntil(page, typed(`number${9876 - round}x`), `${itemCount} === 1`));
+    searched.push(await measureUntil(page, typed(`number${9876 - round}x`), `${itemCount} === 1`));
     await pause(500);
-    listed.push(await msUntil(page, typed(''), `${itemCount} >= 100`));
+    listed.push(await measureUntil(page, typed(''), `${itemCount} >= 100`));
     await pause(500);
   }
   const middle = (all: readonly number[]): number => all.toSorted((left, right) => left - right)[rounds >> 1] ?? Number.NaN;
@@ -37,7 +37,7 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
 /** Measures ten thousand chats that are stored in the browser. */
 export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
-  await store(page, toMany(many));
+  await store(page, createChats(many));
   await page.locator('.conversation-item').nth(50).waitFor();
   const figures = await measureRounds(page, 'in the browser');
   await page.context().close();
@@ -84,8 +84,8 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
 /** Measures the first search of a page. The page learns about the search only from the first key press. */
 async function measureFirstKey(page: Awaited<ReturnType<WebWorld['open']>>, word: string): Promise<number> {
   const enter = "document.querySelector('.sidebar .search input').focus()";
-  const ms = await msUntil(page, `${enter};${typed(word)}`, `${itemCount} === 1`);
-  await msUntil(page, typed(''), `${itemCount} >= 100`);
+  const ms = await measureUntil(page, `${enter};${typed(word)}`, `${itemCount} === 1`);
+  await measureUntil(page, typed(''), `${itemCount} >= 100`);
   await page.evaluate('document.activeElement.blur()');
   await pause(1000);
   return ms;

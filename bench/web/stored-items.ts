@@ -23,7 +23,7 @@ export async function store(page: Page, items: StoredItems): Promise<void> {
 }
 
 /** Creates a chat with the title “Long” with alternating questions and answers. */
-export function toLong(messages: number, toText: (at: number) => string): StoredItems {
+export function createLongChat(messages: number, toText: (index: number) => string): StoredItems {
   const head = { id: 'long', title: 'Long', deployment: 'scripted', updatedAtMs: Date.now() };
   const turns = Array.from({ length: messages }, (_, index) => ({
     ...{ conversation: 'long', id: `t${index}`, parent: index === 0 ? '' : `t${index - 1}`, atMs: index },
@@ -35,7 +35,7 @@ export function toLong(messages: number, toText: (at: number) => string): Stored
 }
 
 /** Creates chats one hour apart. Each has a unique number. */
-export function toMany(count: number): StoredItems {
+export function createChats(count: number): StoredItems {
   const nowMs = Date.now();
   const heads = Array.from({ length: count }, (_, index) => {
     const title = `Conversation number${index}x about the harvest`;
@@ -46,7 +46,7 @@ export function toMany(count: number): StoredItems {
 }
 
 /** Runs `act`, an expression, in the page. Returns the time until `isThere` is true at the end of a frame. */
-export async function msUntil(page: Page, act: string, isThere: string): Promise<number> {
+export async function measureUntil(page: Page, act: string, isThere: string): Promise<number> {
   const ms = await page.evaluate(`new Promise((resolve, reject) => {
     const beganMs = performance.now();
     ${act};

@@ -8,14 +8,14 @@ export type StructureFigures = Record<
 >;
 
 const maxFragmentLines = 80;
-const catalogs = /\/locales\//;
+const localesPattern = /\/locales\//;
 /** Folders that behavior tests may import. They reach all other code through the running service. */
 const importableFolders = /^#(?:base|contract|test)\//;
 
 /** Measures src and web/src without tests, and the imports of the behavior tests. */
 export function measureStructure(): StructureFigures {
   const src = listSources(['src/**/*.ts']);
-  const web = listSources(['web/src/**/*.{ts,tsx}']).filter((path) => !catalogs.test(path));
+  const web = listSources(['web/src/**/*.{ts,tsx}']).filter((path) => !localesPattern.test(path));
   const texts = new Map([...src, ...web].map((path) => [path, readFileSync(path, 'utf8')]));
   const lines = new Map([...texts].map(([path, text]) => [path, countCodeLines(text)]));
   const importers = countImporters(texts);

@@ -13,8 +13,8 @@ export interface Citation {
 }
 
 // Pattern bound: linear. A fence without an end matches to the end of the text. The search from a backtick ends at the next one.
-const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
-const marks = /\[\s*(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
+const codePattern = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
+const citationPattern = /\[\s*(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
 const maxRangeLength = 20;
 /** Maximum number of characters of an excerpt that are stored after the run. */
 const maxStoredExcerptChars = 200;
@@ -101,7 +101,7 @@ function computeKey({ title, data, url, reference_url }: Attachment): string {
 /** Parses marks such as `[1]`, `[1, 3]`, `[2-4]`, and `【1】`. Ignores marks in code. */
 function parseCitedNumbers(reply: string): ReadonlySet<number> {
   const numbers = new Set<number>();
-  for (const [, list, single = ''] of reply.replace(code, ' ').matchAll(marks)) {
+  for (const [, list, single = ''] of reply.replace(codePattern, ' ').matchAll(citationPattern)) {
     for (const [, first, last = first] of (list ?? single).matchAll(/(\d+)(?:\s*[–-]\s*(\d+))?/g)) {
       const end = Math.min(Number(last), Number(first) + maxRangeLength);
       for (let number = Number(first); number <= end; number += 1) numbers.add(number);
@@ -121,8 +121,8 @@ const minWordLength = 4;
 const stemChars = 6;
 
 const sentenceEnd = /(?<=[.!?:;])\s+|[。！？]|\n+/;
-const digit = /\d/;
-const letter = /\p{L}/u;
+const digitPattern = /\d/;
+const letterPattern = /\p{L}/u;
 const wordOrNumber = /[\p{L}\p{M}\p{N}]+(?:[-_./:][\p{L}\p{M}\p{N}]+)*/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
@@ -146,12 +146,12 @@ export function findSourcePassages(answer: string, passages: readonly string[]):
 
 /** Sums 1 for each word, 2 for each number, and 3 for each identifier with digits, which rarely matches by chance. */
 function computeWeight(words: readonly string[]): number {
-  return words.reduce((sum, word) => sum + (digit.test(word) ? (letter.test(word) ? 3 : 2) : 1), 0);
+  return words.reduce((sum, word) => sum + (digitPattern.test(word) ? (letterPattern.test(word) ? 3 : 2) : 1), 0);
 }
 
 function* listSignificantWords(text: string): Iterable<string> {
   for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(wordOrNumber)) {
-    if (digit.test(word)) yield word;
+    if (digitPattern.test(word)) yield word;
     else if (unspaced.test(word)) yield* listPairs(word);
     else if (word.length >= minWordLength) yield word.slice(0, stemChars);
   }

@@ -26,7 +26,7 @@ const maxChars = 4 * 1024 * 1024;
 const maxCharsPerRun = 16 * 1024 * 1024;
 const maxTitleChars = 80;
 const opening = 'Shown by tools, not said by the user:';
-const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const base64Pattern = /^[A-Za-z0-9+/]+={0,2}$/;
 /**
  * File signatures by MIME type. They replace the type that a server declares, because vendors reject the entire request if one
  * type is wrong.
@@ -108,7 +108,7 @@ function countChars({ custom_content: custom }: Message): number {
 }
 
 function detectType(data: string): string | undefined {
-  if (data.length % 4 !== 0 || !base64.test(data)) return undefined;
+  if (data.length % 4 !== 0 || !base64Pattern.test(data)) return undefined;
   const header = Buffer.from(data.slice(0, 24), 'base64').toString('latin1');
   return signatures.find(([, signature]) => signature.test(header))?.[0];
 }

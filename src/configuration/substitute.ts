@@ -28,13 +28,13 @@ export interface SubstituteOptions {
   readonly allowsMissing?: boolean;
 }
 
-const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
+const referencePattern = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const filePrefix = 'file:';
-const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const variableNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Returns whether a text consists of exactly one reference to a variable. */
 export function isReference(text: string): boolean {
-  return text.startsWith('${') && text.endsWith('}') && variableName.test(text.slice(2, -1));
+  return text.startsWith('${') && text.endsWith('}') && variableNamePattern.test(text.slice(2, -1));
 }
 
 /** Returns whether a text contains a reference. */
@@ -95,10 +95,10 @@ class Substitution implements Omit<SubstitutionResult, 'value'> {
   }
 
   #substituteText(text: string, path: Path): string {
-    return text.replaceAll(references, (_, name: string | undefined, end: string) => {
+    return text.replaceAll(referencePattern, (_, name: string | undefined, end: string) => {
       if (name === undefined) return '${';
       if (end !== '' && name.startsWith(filePrefix)) return this.#readFile(name.slice(filePrefix.length), path);
-      if (end === '' || !variableName.test(name)) {
+      if (end === '' || !variableNamePattern.test(name)) {
         this.errors.push({
           path,
           message: 'has a malformed reference to a variable',

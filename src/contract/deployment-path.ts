@@ -6,14 +6,14 @@ export function toUnsharedMessage(id: string): string {
 }
 
 /** IDs that are valid without further checks: one segment of ordinary characters. */
-const plain = /^[\w-][\w.-]{0,200}$/;
+const plainPattern = /^[\w-][\w.-]{0,200}$/;
 
 /**
  * Decodes percent-encoded path segments once and returns them as a deployment ID. Returns undefined if the ID is invalid
  * (docs/wire.md, Paths).
  */
 export function toDeploymentId(encoded: string): string | undefined {
-  if (plain.test(encoded)) return encoded;
+  if (plainPattern.test(encoded)) return encoded;
   const id = tryDecode(encoded);
   return id !== undefined && isDeploymentId(id) ? id : undefined;
 }

@@ -23,7 +23,7 @@ const rejectionMs = 10_000;
 const entryBytes = 200;
 const maxGuardBytes = 1024 * 1024;
 /** Types of tokens that give access. Parley rejects refresh tokens, ID tokens, and tokens that require proof of possession. */
-const accessType = /^(bearer|access|access_token|(application\/)?(([\w.]+-)*at\+)?jwt)$/i;
+const accessTypePattern = /^(bearer|access|access_token|(application\/)?(([\w.]+-)*at\+)?jwt)$/i;
 
 /** An identity provider that introspects tokens. */
 export interface IntrospectionProvider {
@@ -202,7 +202,7 @@ export class Introspection<Provider extends IntrospectionProvider> {
     if (isPresent(aud) && entry.audience !== undefined && ![aud].flat().includes(entry.audience))
       throw createUnauthorizedError('invalid_token', 'The token was issued for a different audience.');
     const types = [claims.token_type, claims.token_use, claims.typ].filter(isPresent);
-    if (!types.every((type) => typeof type === 'string' && accessType.test(type)))
+    if (!types.every((type) => typeof type === 'string' && accessTypePattern.test(type)))
       throw createUnauthorizedError('invalid_token', 'The token has a type that gives no access. Send an access token.');
     const [expiresAtMs, startsAtMs] = [toMs(claims, 'exp'), toMs(claims, 'nbf')];
     if (expiresAtMs !== undefined && expiresAtMs + clockToleranceMs <= nowMs)

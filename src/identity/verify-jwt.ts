@@ -25,7 +25,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
  * Accepted values of `typ`: `JWT`, or an access token such as `at+jwt`, also with the prefix of a vendor. Types such as logout
  * tokens and security events are rejected.
  */
-const accessType = /^(application\/)?(([\w.]+-)*at\+)?jwt$/i;
+const accessTypePattern = /^(application\/)?(([\w.]+-)*at\+)?jwt$/i;
 
 /** Header fields and issuer of a token before verification. */
 export interface UnverifiedToken {
@@ -51,7 +51,7 @@ export function readToken(token: string): UnverifiedToken {
       'invalid_token',
       'The token has an unsupported signature algorithm. Use RS, PS, or ES with 256, 384, or 512 bits, or EdDSA.',
     );
-  if (typ !== undefined && (typeof typ !== 'string' || !accessType.test(typ)))
+  if (typ !== undefined && (typeof typ !== 'string' || !accessTypePattern.test(typ)))
     throw createUnauthorizedError('invalid_token', 'The token has a type that gives no access. Send an access token.');
   if (typeof iss !== 'string') throw createUnauthorizedError('invalid_token', 'The token has no issuer.');
   return { issuer: iss, kid: typeof kid === 'string' ? kid : undefined };

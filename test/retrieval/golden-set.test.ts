@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeCorpus } from '../../bench/retrieval/corpus/corpus.ts';
+import { createCorpus } from '../../bench/retrieval/corpus/corpus.ts';
 import type { GoldenQuestion } from '../../bench/retrieval/judge.ts';
 import questions from '../../bench/retrieval/questions.json' with { type: 'json' };
 import { chunkBlocks } from '../../src/tools/retrieval/loading/chunk-blocks.ts';
@@ -9,7 +9,7 @@ import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-do
 describe('the golden set of the retrieval benchmark', () => {
   it('has at least 150 questions about 40 documents in 9 formats, with answers that are on the stated page', async () => {
     const read = await Promise.all(
-      makeCorpus().map(async ({ file, bytes }) => {
+      createCorpus().map(async ({ file, bytes }) => {
         const { format, blocks } = await loadBytes(bytes, { name: file, contentType: '' }, defaultDocumentBounds);
         return { file, format, passages: chunkBlocks(blocks) };
       }),

@@ -13,7 +13,7 @@ export interface CorpusDocument {
 }
 
 /** Creates the forty documents, which are the same in every run. */
-export function makeCorpus(): CorpusDocument[] {
+export function createCorpus(): CorpusDocument[] {
   const papers: readonly Paper[] = [...manuals, ...policies, ...tables(), ...slides, ...notes];
   const documents = papers.map((paper) => ({ file: paper.file, bytes: makeDocument(paper) }));
   const json = Object.entries(settings).map(([file, value]) => ({

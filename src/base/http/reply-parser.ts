@@ -226,8 +226,8 @@ const maxKeepAliveMs = 600_000;
 
 /** Fields that determine the end of a body. They are allowed only in the head and only once. */
 const framingFields: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
-const contentLength = /^\d{1,15}$/;
+const statusLinePattern = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
+const contentLengthPattern = /^\d{1,15}$/;
 // Pattern bound: linear. The word after a run of spaces fails immediately inside the run.
 const closeToken = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 // Pattern bound: linear. The word after a run of spaces fails immediately inside the run.
@@ -254,7 +254,7 @@ interface ReplyHead {
 /** Parses the status line and fields between `at` and `end`, without the empty line. Returns the error as text if invalid. */
 function readHead(text: string, at: number, end: number): ReplyHead | string {
   const lineEnd = text.indexOf('\r\n', at);
-  const line = statusLine.exec(text.slice(at, lineEnd));
+  const line = statusLinePattern.exec(text.slice(at, lineEnd));
   if (line === null) return 'not an HTTP/1 status line';
   const headers: Record<string, string> = Object.create(null);
   const error = readFields(text, lineEnd + 2, end, headers);
@@ -303,7 +303,7 @@ function toReplyHead(status: number, isHttp10: boolean, headers: ReplyHeaders): 
     if (isHttp10) return 'transfer-encoding in HTTP/1.0';
     if (encoding.toLowerCase() !== 'chunked') return 'a transfer-encoding other than chunked';
   }
-  if (length !== undefined && !contentLength.test(length)) return 'content-length is not a number';
+  if (length !== undefined && !contentLengthPattern.test(length)) return 'content-length is not a number';
   const isUsual = headers.connection === undefined && headers['keep-alive'] === undefined && !isHttp10;
   const keepAliveMs = isUsual ? defaultKeepAliveMs : toKeepAliveMs(headers, isHttp10);
   if (status < 200 || status === 204 || status === 304) {

@@ -55,7 +55,7 @@ export function isInfinite(value: unknown): boolean {
 /** Structural characters of JSON. */
 export const chars = { quote: 34, comma: 44, colon: 58, opening: 123, closing: 125, openingList: 91, closingList: 93 } as const;
 
-const integer = /^-?\d+$/;
+const integerPattern = /^-?\d+$/;
 
 /** Options for a text whose length and nodes were already checked. */
 interface CountedText {
@@ -125,7 +125,7 @@ function toErrorLocation(text: string): string {
 function reviveUnrepresentable(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined || isExact(value)) return value;
-  return !Number.isFinite(value) || integer.test(source) ? rawJSON(source) : value;
+  return !Number.isFinite(value) || integerPattern.test(source) ? rawJSON(source) : value;
 }
 
 /** Returns whether the integer part of a number is certainly the one in the text. */

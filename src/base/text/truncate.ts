@@ -19,14 +19,14 @@ const excerptChars = 160;
 const charsBefore = 40;
 // Pattern bound: linear. Inside a run of asterisks, the next asterisk is not a space, so every search succeeds.
 /** Markdown syntax that has no meaning in a single line of plain text: quotes, list items, headings, emphasis, and code. */
-const markup = /^(?:[ \t]*>)+[ \t]*(?:[-+*] |#+ )?|^[ \t]*(?:[-+*]|#+) |(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)|`+/gm;
+const markupPattern = /^(?:[ \t]*>)+[ \t]*(?:[-+*] |#+ )?|^[ \t]*(?:[-+*]|#+) |(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)|`+/gm;
 
 /**
  * Returns one line around the position with the most different words, or undefined if no word occurs. `words` must be in lower
  * case.
  */
 export function createExcerpt(text: string, words: readonly string[]): string | undefined {
-  const plain = text.replace(markup, '').replace(/\[([^[\]]*)\]\([^\s()]{0,1000}\)/g, '$1');
+  const plain = text.replace(markupPattern, '').replace(/\[([^[\]]*)\]\([^\s()]{0,1000}\)/g, '$1');
   const lower = plain.toLowerCase();
   const positions = words.map((word) => findText(lower, word)).filter((position) => position >= 0);
   const [first] = positions.toSorted((left, right) => countNear(positions, right) - countNear(positions, left) || left - right);

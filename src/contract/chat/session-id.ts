@@ -2,7 +2,7 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 
 /** Header fields in which coding agents send their session ID, in order of preference. */
 const sessionHeaders = ['x-claude-code-session-id', 'session_id', 'session-id', 'conversation_id', 'x-conversation-id'];
-const sessionId = /^[\x21-\x7e]{1,128}$/;
+const sessionIdPattern = /^[\x21-\x7e]{1,128}$/;
 /** Mark in the user ID of older versions of Claude Code, before they sent JSON: `user_<hash>_account_<id>_session_<id>`. */
 const sessionMark = '_session_';
 
@@ -29,5 +29,5 @@ export function findSessionInMetadata({ metadata }: { readonly metadata?: unknow
 
 /** Returns the value if it is a valid session ID. */
 export function toSessionId(value: unknown): string | undefined {
-  return typeof value === 'string' && sessionId.test(value) ? value : undefined;
+  return typeof value === 'string' && sessionIdPattern.test(value) ? value : undefined;
 }

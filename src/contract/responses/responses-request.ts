@@ -127,7 +127,7 @@ const nullable: ReadonlySet<string> = new Set(
 const nullableInReasoning = new Set(['effort', 'summary', 'generate_summary']);
 const nullableInText = new Set(['format', 'verbosity']);
 const nullableInFormat = new Set(['description', 'strict', 'schema', 'name']);
-const formatName = /^[a-zA-Z0-9_-]{1,64}$/;
+const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Validates a request (docs/responses.md). Throws `invalid_request` with the path of the first error. */
 export function parseResponsesRequest(value: unknown): ResponsesRequest {
@@ -157,7 +157,7 @@ function withoutAbsent(value: JsonObject): JsonObject {
 function checkFormat(format: { type: string; name?: string; schema?: JsonObject } | undefined): void {
   if (format?.type !== 'json_schema') return;
   if (format.name === undefined) throw createRequestError('text.format.name', 'is required');
-  if (!formatName.test(format.name)) throw createRequestError('text.format.name', `must match ${formatName.source}`);
+  if (!namePattern.test(format.name)) throw createRequestError('text.format.name', `must match ${namePattern.source}`);
   if (format.schema === undefined) throw createRequestError('text.format.schema', 'is required');
 }
 

@@ -14,7 +14,7 @@ const clientErrorStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 
 /** Fields of an error that contain text or null. */
 const nullableTextFields = ['type', 'param', 'code', 'displayMessage'] as const;
 /** Scheme before the secret in a field such as `Authorization`. */
-const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
+const schemePattern = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
 // Pattern bound: a line that `truncate` limits to `maxMessageChars`.
 const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
 const machinePath =
@@ -123,7 +123,7 @@ function listSecrets({ key, headers, endpoint }: Upstream): string[] {
 
 /** Returns the secret parts of header fields: their values, and the values without a scheme such as `Bearer`. */
 export function listFieldSecrets(headers: Readonly<Record<string, string>>): string[] {
-  return [...new Set(Object.values(headers).flatMap((value) => [value, value.replace(scheme, '')]))];
+  return [...new Set(Object.values(headers).flatMap((value) => [value, value.replace(schemePattern, '')]))];
 }
 
 /** Returns whether a model rejected a request because it is too long or too large. */

@@ -253,7 +253,7 @@ export class BackgroundRuns {
     const record = this.#startRecord(requestedTarget.call, requestedTarget.call.record);
     const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
     const { earlierItems, input: items, conversation } = databaseResponse;
-    const opened: OpenedResponse = { ...notStored, earlierItems, input: items, isStored: true, conversation };
+    const opened: OpenedResponse = { ...notStored, earlierItems, input: items, shouldStore: true, conversation };
     try {
       const prepared = prepare(target, { request, body: body as JsonObject, opened, ...(existing && { existing }) });
       const { translation, input } = prepared;

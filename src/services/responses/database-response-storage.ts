@@ -34,15 +34,15 @@ export class DatabaseResponseStorage implements ResponseStorage {
   }
 
   async open(target: Target, request: ResponsesRequest): Promise<DatabaseResponse> {
-    const isStored = isStoredBy(target, request);
-    if (request.background === true) requireBackground(target, isStored);
+    const shouldStore = shouldStoreResponse(target, request);
+    if (request.background === true) requireBackground(target, shouldStore);
     const conversation = getConversationId(request);
     const run = conversation === undefined ? undefined : await this.#lockConversation(target, conversation);
     const turn = conversation !== undefined && run !== undefined ? { conversation, run } : undefined;
     using held = new DisposableStack();
     try {
       const items = await this.#readItems(target, request, held);
-      return new DatabaseResponse(this.#deps, { target, request, isStored, turn, ...items, held: held.move() });
+      return new DatabaseResponse(this.#deps, { target, request, shouldStore, turn, ...items, heldMemory: held.move() });
     } catch (error) {
       if (turn !== undefined) await this.#releaseConversation(turn.conversation, turn.run);
       throw error;
@@ -50,8 +50,8 @@ export class DatabaseResponseStorage implements ResponseStorage {
   }
 
   openChatRun(target: Target): DatabaseResponse {
-    const noInput = { turn: undefined, earlierItems: [], input: [], held: undefined };
-    return new DatabaseResponse(this.#deps, { ...noInput, target, request: {}, isStored: true, isChatRun: true });
+    const noInput = { turn: undefined, earlierItems: [], input: [], heldMemory: undefined };
+    return new DatabaseResponse(this.#deps, { ...noInput, target, request: {}, shouldStore: true, isChatRun: true });
   }
 
   async openUnlocked(target: Target, request: ResponsesRequest): Promise<OpenedResponse> {
@@ -196,7 +196,7 @@ function getConversationId({ conversation }: ResponsesRequest): string | undefin
   return typeof conversation === 'string' ? conversation : conversation?.id;
 }
 
-function isStoredBy({ snapshot }: Target, { store }: ResponsesRequest): boolean {
+function shouldStoreResponse({ snapshot }: Target, { store }: ResponsesRequest): boolean {
   return store !== false && snapshot.configuration.responses.store === 'allow';
 }
 

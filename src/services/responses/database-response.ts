@@ -46,19 +46,19 @@ interface DatabaseResponseOptions {
   readonly request: Pick<ResponsesRequest, 'previous_response_id' | 'stream'>;
   /** Whether it is the run of a chat completion. */
   readonly isChatRun?: true;
-  readonly isStored: boolean;
+  readonly shouldStore: boolean;
   readonly turn: Omit<ConversationTurn, 'items'> | undefined;
   readonly earlierItems: readonly JsonObject[];
   readonly input: readonly AnyItem[];
   /** Releases the memory of the items at the end of the response. */
-  readonly held: DisposableStack | undefined;
+  readonly heldMemory: DisposableStack | undefined;
 }
 
 /** A response in progress. It is stored when it ends, or already when it starts if clients can know its ID before the end. */
 export class DatabaseResponse implements OpenedResponse {
   readonly earlierItems: readonly AnyItem[];
   readonly input: readonly AnyItem[];
-  readonly isStored: boolean;
+  readonly shouldStore: boolean;
   readonly #deps: ResponseStorageDeps;
   readonly #options: DatabaseResponseOptions;
   #input: readonly JsonObject[] | undefined;
@@ -71,7 +71,7 @@ export class DatabaseResponse implements OpenedResponse {
     this.#options = options;
     this.earlierItems = options.earlierItems as AnyItem[];
     this.input = options.input;
-    this.isStored = options.isStored;
+    this.shouldStore = options.shouldStore;
     this.#holdsLease = options.turn !== undefined;
   }
 
@@ -86,7 +86,7 @@ export class DatabaseResponse implements OpenedResponse {
    */
   onStarted(response: ResponseObject): void {
     const { request, turn } = this.#options;
-    if (!this.isStored || (request.stream !== true && turn === undefined)) return;
+    if (!this.shouldStore || (request.stream !== true && turn === undefined)) return;
     const { startingWrites } = this.#deps;
     this.#startWrite = this.#begin(response).finally(() => startingWrites.delete(response.id));
     startingWrites.set(response.id, this.#startWrite);
@@ -126,8 +126,8 @@ export class DatabaseResponse implements OpenedResponse {
   }
 
   onEnded(result: ResponseResult | undefined, events?: EventBatch): Promise<boolean> | undefined {
-    this.#options.held?.dispose();
-    if (result !== undefined && this.isStored) return this.#store(result, events).finally(() => this.#releaseLease());
+    this.#options.heldMemory?.dispose();
+    if (result !== undefined && this.shouldStore) return this.#store(result, events).finally(() => this.#releaseLease());
     if (this.#options.turn === undefined) {
       this.#releaseLease();
       return undefined;

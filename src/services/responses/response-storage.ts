@@ -24,7 +24,7 @@ export interface OpenedResponse {
   readonly earlierItems: readonly AnyItem[];
   /** Input of the request, with references replaced by their items. */
   readonly input: readonly AnyItem[];
-  readonly isStored: boolean;
+  readonly shouldStore: boolean;
   readonly conversation: { readonly id: string } | undefined;
   /** Called once, with the first event. */
   onStarted(response: ResponseObject): void;
@@ -63,7 +63,7 @@ function skipStorage(_target: Target, request: ResponsesRequest): OpenedResponse
 /** Fields of a response that is not stored. */
 export const notStored = {
   earlierItems: [],
-  isStored: false,
+  shouldStore: false,
   conversation: undefined,
   onStarted: () => undefined,
   onEnded: () => undefined,

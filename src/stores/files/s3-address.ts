@@ -26,7 +26,7 @@ export interface AwsEnvironment {
 }
 
 const knownParameters = ['region', 'endpoint', 'accessKeyId', 'secretAccessKey', 'sessionToken'];
-const bucketName = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const bucketNamePattern = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /**
  * Parses `s3://bucket/prefix?region=…&endpoint=…`. Values in the address take precedence over the environment. Throws
@@ -35,7 +35,7 @@ const bucketName = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 export function toS3Address(text: string, environment: AwsEnvironment): S3Address {
   const url = URL.parse(text);
   if (url?.protocol !== 's3:') throw new RangeError('must be s3://bucket/prefix');
-  if (!bucketName.test(url.hostname)) throw new RangeError('must name a bucket: s3://bucket/prefix');
+  if (!bucketNamePattern.test(url.hostname)) throw new RangeError('must name a bucket: s3://bucket/prefix');
   if (url.username !== '' || url.password !== '' || url.port !== '')
     throw new RangeError('must name credentials as ?accessKeyId=…&secretAccessKey=… and another server as ?endpoint=…');
   const query = url.searchParams;

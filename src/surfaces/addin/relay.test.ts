@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it, vi } from 'vitest';
-import { stalledMs } from '../http/replies/event-stream.ts';
+import { maxStalledMs } from '../http/replies/event-stream.ts';
 import { Relay } from './relay.ts';
 
 it.each([
-  ['disconnects a client that does not read the end of its response', 1, [[stalledMs, expect.any(Function)]]],
+  ['disconnects a client that does not read the end of its response', 1, [[maxStalledMs, expect.any(Function)]]],
   ['sets no timeout if the client has the whole response', 0, []],
 ])('%s', (_what, writableLength, timeouts) => {
   const setTimeout = vi.fn();

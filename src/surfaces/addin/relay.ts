@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HttpError, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
 import type { Handle } from '#base/stream/sink.ts';
-import { endResponse, stalledMs } from '../http/replies/event-stream.ts';
+import { endResponse, maxStalledMs } from '../http/replies/event-stream.ts';
 import { toClientFields } from './forwarded-fields.ts';
 import { createErrorReply, type LocalReply, sendLocalReply } from './rules.ts';
 
@@ -111,7 +111,7 @@ export class Relay implements ReplyListener {
   #waitForReader(): void {
     if (this.#stalled !== undefined) return;
     this.#exchange?.pause();
-    this.#stalled = setTimeout(() => this.#response.destroy(), stalledMs);
+    this.#stalled = setTimeout(() => this.#response.destroy(), maxStalledMs);
     this.#response.once('drain', () => {
       clearTimeout(this.#stalled);
       this.#stalled = undefined;

@@ -86,8 +86,8 @@ export function toTimeRange({ from, to }: DayRange): { readonly fromMs: number; 
 function readDay(query: Query, name: string): string | undefined {
   const text = readText(query, name);
   if (text === undefined) return undefined;
-  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms) || toDay(ms) !== text) throw createRequestError(name, 'must be a day such as 2026-11-21');
+  const dayStartMs = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(dayStartMs) || toDay(dayStartMs) !== text) throw createRequestError(name, 'must be a day such as 2026-11-21');
   return text;
 }
 

@@ -108,12 +108,12 @@ async function findUnreadableDocuments(entry: EntryParts, { files }: CheckContex
 async function findUnknownTools({ applicationProperties }: EntryParts, { survey, signal }: CheckContext): Promise<Issues> {
   // The entry is validated, so its properties have the form of a quick app.
   const { mcp_toolset: toolsets = [] } = (applicationProperties ?? {}) as Partial<QuickAppForm>;
-  const limited = toolsets
+  const limitedToolsets = toolsets
     .map((toolset, index) => ({ settings: toMcpToolset(toolset), index }))
     .filter(({ settings }) => (settings.allowedTools ?? []).length > 0);
   const surveySignal = AbortSignal.any([signal, AbortSignal.timeout(maxServerMs)]);
   const issues = await Promise.all(
-    limited.slice(0, maxServers).map(async ({ settings, index }) => {
+    limitedToolsets.slice(0, maxServers).map(async ({ settings, index }) => {
       const names = await listToolNames(settings, survey, surveySignal);
       if (names === undefined) return [];
       const path = ['applicationProperties', 'mcp_toolset', index, 'allowed_tools'];

@@ -3,7 +3,7 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 /** Parsed query parameters. A repeated parameter has an array of texts. */
 export type Query = Readonly<Record<string, unknown>>;
 
-const digits = /^\d{1,15}$/;
+const digitsPattern = /^\d{1,15}$/;
 
 /** Throws `invalid_request` if the query has a parameter that the endpoint does not know. */
 export function requireKnown(query: Query, knownParams: readonly string[]): void {
@@ -30,7 +30,7 @@ export function readFlag(query: Query, name: string): boolean {
 export function readInteger(query: Query, name: string): number | undefined {
   const text = readText(query, name);
   if (text === undefined) return undefined;
-  if (!digits.test(text)) throw createRequestError(name, 'must be an integer');
+  if (!digitsPattern.test(text)) throw createRequestError(name, 'must be an integer');
   return Number(text);
 }
 
@@ -45,7 +45,7 @@ interface LimitBounds {
 export function readLimit(query: Query, { min = 1, max, fallback }: LimitBounds): number {
   const text = readValue(query, 'limit');
   if (text === undefined) return fallback;
-  const limit = digits.test(text) ? Number(text) : Number.NaN;
+  const limit = digitsPattern.test(text) ? Number(text) : Number.NaN;
   if (limit >= min && limit <= max) return limit;
   throw createRequestError('limit', `must be an integer from ${min} to ${max}`);
 }

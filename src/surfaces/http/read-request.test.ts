@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { authorizeCall } from './authorize-call.ts';
 import { readBody } from './read-request.ts';
-import { stalledMs } from './replies/event-stream.ts';
+import { maxStalledMs } from './replies/event-stream.ts';
 import { sendJson } from './replies/send-json.ts';
 
 /** Sends a raw request, calls `serve` with it, and returns the result. The client never reads the response. */
@@ -56,7 +56,7 @@ test('sendJson limits the wait for a client that does not read the response', as
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     return response.socket?.timeout;
   });
-  expect(waited).toBe(stalledMs);
+  expect(waited).toBe(maxStalledMs);
 });
 
 test('readBody returns the complete body if it arrived in several chunks before the call', async () => {

@@ -47,7 +47,7 @@ export class McpResponder {
     if (this.#hasSent) record.recordChunk(clock.nowMs());
     else record.recordFirstByte(clock.nowMs());
     this.#hasSent = true;
-    if (!keepsUp) await this.#stream?.drained();
+    if (!keepsUp) await this.#stream?.whenDrained();
   }
 
   answer(id: RequestId, result: JsonObject): void {

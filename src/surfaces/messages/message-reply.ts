@@ -118,7 +118,7 @@ interface HeaderContext {
   readonly nowEpochMs: number;
 }
 
-const rateLimitName = /^(?:anthropic|x)-ratelimit-/;
+const rateLimitNamePattern = /^(?:anthropic|x)-ratelimit-/;
 
 /**
  * Returns the headers of a successful reply, with the names of omitted request fields. A relayed reply includes the headers of
@@ -128,9 +128,9 @@ export function toReplyHeaders(
   native: Native | undefined,
   { headers, ignored, nowEpochMs }: HeaderContext,
 ): Record<string, string> {
-  const isLimited = Object.keys(headers).some((name) => rateLimitName.test(name));
+  const isLimited = Object.keys(headers).some((name) => rateLimitNamePattern.test(name));
   const upstreamHeaders = Object.entries((native as Relayed | undefined)?.headers ?? {});
-  const forwardedHeaders = upstreamHeaders.filter(([name]) => !(isLimited && rateLimitName.test(name)));
+  const forwardedHeaders = upstreamHeaders.filter(([name]) => !(isLimited && rateLimitNamePattern.test(name)));
   return {
     ...headers,
     ...toRateLimitHeaders(headers, nowEpochMs),

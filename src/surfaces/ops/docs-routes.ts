@@ -33,7 +33,7 @@ ${toRule('dark')}
 /**
  * Allows only content from this node. Scalar inserts style sheets and style attributes by script, so inline styles are allowed.
  */
-const policy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -45,7 +45,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const page = `<!doctype html>
+const docsPage = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -90,25 +90,25 @@ const scriptType = 'application/javascript; charset=utf-8';
 
 /** Registers `/docs`, the API reference, which needs no external resources. Its 4 MB script is read on the first request. */
 export function docsRoutes(app: FastifyInstance): void {
-  let scalar: Promise<Uint8Array> | undefined;
+  let scalarScript: Promise<Uint8Array> | undefined;
   app.get('/docs', (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
-      .headers({ 'cache-control': 'no-cache', 'content-security-policy': policy })
+      .headers({ 'cache-control': 'no-cache', 'content-security-policy': contentSecurityPolicy })
       .header('referrer-policy', 'no-referrer')
-      .send(page),
+      .send(docsPage),
   );
   app.get('/docs/start.js', (_request, reply) => reply.type(scriptType).header('cache-control', 'no-cache').send(startScript));
   app.get('/docs/scalar.js', async (_request, reply) => {
-    scalar ??= readScalar().catch((error: unknown) => {
-      scalar = undefined;
+    scalarScript ??= readScalar().catch((error: unknown) => {
+      scalarScript = undefined;
       throw error;
     });
     const headers = { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
     return reply
       .type(scriptType)
       .headers(headers)
-      .send(Buffer.from(await scalar));
+      .send(Buffer.from(await scalarScript));
   });
 }
 

@@ -16,8 +16,8 @@ const chunkOverheadBytes = 200;
 const maxModelBytes = 1024;
 const maxParts = 1000;
 /** Field names of known APIs. An upstream could unescape other names and read one of them as `model`. */
-const fieldName = /^[\w.-]{1,100}(?:\[[\w.-]{0,100}\])?$/;
-const modelName = /^model(?:\[|$)/i;
+const fieldNamePattern = /^[\w.-]{1,100}(?:\[[\w.-]{0,100}\])?$/;
+const modelNamePattern = /^model(?:\[|$)/i;
 
 /**
  * A form that is forwarded from the client to an upstream. Parses the parts and writes them again with a random boundary that
@@ -129,8 +129,8 @@ export class PassThroughForm implements FormFields {
       const head = await reader.skipTo(() => true);
       if (head === undefined) return;
       if (parts >= maxParts) throw malformedForm(`the form has more than ${maxParts} parts`);
-      if (!fieldName.test(head.name)) throw malformedForm('a part has a missing or unusual name');
-      if (modelName.test(head.name)) {
+      if (!fieldNamePattern.test(head.name)) throw malformedForm('a part has a missing or unusual name');
+      if (modelNamePattern.test(head.name)) {
         await this.#readModelPart(head, reader);
         // Wakes `readModel`, which then checks the model.
         yield Buffer.alloc(0);
@@ -170,7 +170,7 @@ export class PassThroughForm implements FormFields {
   /** Returns the defaults for missing fields, and the end of the form. */
   #buildEnd(defaults: Readonly<Record<string, unknown>>): Buffer {
     const missingFields = Object.entries(defaults).filter(
-      ([name]) => !this.#fieldNames.has(name) && fieldName.test(name) && !modelName.test(name),
+      ([name]) => !this.#fieldNames.has(name) && fieldNamePattern.test(name) && !modelNamePattern.test(name),
     );
     const parts = missingFields.flatMap(([name, value]) => toFormFields(name, value).map((part) => this.#toPart(part)));
     return Buffer.from(`${parts.join('')}--${this.boundary}--\r\n`);

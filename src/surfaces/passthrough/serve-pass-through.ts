@@ -117,7 +117,7 @@ class PassThroughReply implements Sink<PassThroughFrame> {
       record.recordFirstByte(clock.nowMs());
     } else record.recordChunk(clock.nowMs());
     const keepsUp = this.#events?.send(frame.bytes) ?? this.#context.response.write(frame.bytes, 'latin1');
-    if (!keepsUp) this.#context.pauseUntil(() => this.#events?.drained() ?? whenDrained(this.#context.response));
+    if (!keepsUp) this.#context.pauseUntil(() => this.#events?.whenDrained() ?? whenDrained(this.#context.response));
   }
 
   end(): void {

@@ -91,7 +91,7 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
     createdAtSeconds: existing?.createdAtSeconds ?? Math.floor(deps.clock.epochMs() / 1000),
     request,
     model: call.deployment,
-    isStored: opened.isStored,
+    shouldStore: opened.shouldStore,
     isBackground: request.background === true,
     conversation: opened.conversation,
     tools: translated.tools,

@@ -212,7 +212,7 @@ interface ResponseOptions {
   /** ID of the deployment. */
   readonly model: string;
   /** Whether the response can be read later. */
-  readonly isStored: boolean;
+  readonly shouldStore: boolean;
   readonly isBackground: boolean;
   readonly conversation: { readonly id: string } | undefined;
 }
@@ -241,7 +241,7 @@ function toResponse({ id, createdAtSeconds, request, model, ...options }: Respon
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
     safety_identifier: request.safety_identifier ?? null,
     service_tier: 'default',
-    store: options.isStored,
+    store: options.shouldStore,
     temperature: request.temperature ?? 1,
     top_p: request.top_p ?? 1,
     presence_penalty: request.presence_penalty ?? 0,

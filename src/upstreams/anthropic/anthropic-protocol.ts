@@ -14,7 +14,7 @@ import { requestFields } from './request-fields.ts';
 import { toMessagesRequest } from './to-messages-request.ts';
 
 const defaultVersion = '2023-06-01';
-const betaName = /^[\w.-]+$/;
+const betaNamePattern = /^[\w.-]+$/;
 
 /**
  * Creates the protocol for upstreams with the URLs and the credentials of Anthropic's API. `endpoint` is the base URL ending in
@@ -48,7 +48,7 @@ export function toHeaders(
   const betas = [
     configured['anthropic-beta'],
     clientHeaders['anthropic-beta'],
-    ...(native === undefined ? filterStrings(request.betas).filter((beta) => betaName.test(beta)) : []),
+    ...(native === undefined ? filterStrings(request.betas).filter((beta) => betaNamePattern.test(beta)) : []),
   ];
   const beta = betas.filter(Boolean).join(',');
   return {

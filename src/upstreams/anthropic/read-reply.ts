@@ -30,9 +30,9 @@ function readErrorReply(reply: ErrorReply): UpstreamError {
   });
 }
 
-const limitName = /^anthropic-(?:ratelimit|priority)-[a-z0-9-]{1,64}$/;
-const limitValue = /^[\x20-\x7e]{1,200}$/;
-const requestId = /^[\w.-]{1,128}$/;
+const limitNamePattern = /^anthropic-(?:ratelimit|priority)-[a-z0-9-]{1,64}$/;
+const limitValuePattern = /^[\x20-\x7e]{1,200}$/;
+const requestIdPattern = /^[\w.-]{1,128}$/;
 
 /** Creates the reader of replies that are translated to chat completions frames. */
 export function createTranslatedReply(createdSeconds: number, model: string): ReplyDialect {
@@ -79,8 +79,8 @@ function toMessage(bytes: string): JsonObject {
 /** Returns the headers for the client: the remaining limits of the upstream, and its request ID. */
 function selectClientHeaders(headers: ReplyHeaders): Record<string, string> {
   const { 'request-id': id } = headers;
-  const limits = Object.entries(headers).filter(([name, value]) => limitName.test(name) && limitValue.test(value));
-  return { ...Object.fromEntries(limits), ...(id !== undefined && requestId.test(id) && { 'request-id': id }) };
+  const limits = Object.entries(headers).filter(([name, value]) => limitNamePattern.test(name) && limitValuePattern.test(value));
+  return { ...Object.fromEntries(limits), ...(id !== undefined && requestIdPattern.test(id) && { 'request-id': id }) };
 }
 
 /**

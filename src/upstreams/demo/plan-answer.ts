@@ -26,7 +26,7 @@ I support \`max_tokens\`, \`stop\`, and \`response_format\`, and the token count
 const greeting =
   /^\W*(hello|hi|hey|good (morning|afternoon|evening|day)|hallo|hola|bonjour|ciao|greetings)(\W+[\p{L}’']+){0,2}\W*$/iu;
 // Pattern bound: `splitQuestion` limits a question to 600 characters.
-const thanks = /^\W*((thanks|thank you|thx)(\W+[\p{L}’']+){0,4}|(very )?(great|nice|cool)|(good)?bye)\W*$/iu;
+const thanksPattern = /^\W*((thanks|thank you|thx)(\W+[\p{L}’']+){0,4}|(very )?(great|nice|cool)|(good)?bye)\W*$/iu;
 const tourPattern =
   /^\W*((say|please|show) )?(help( me)?|start|tour|menu)( please)?\W*$|\bwhat can (you|i) (do|try)\b|\b(who|what) are you\b|\bhow (do|can) i use (you|this)\b|\bwhat is parley\b/i;
 const countPattern = /\bcount\b.{0,20}?\bto (\d{1,6})\b/i;
@@ -36,7 +36,7 @@ const maxCount = 1000;
 function answerSmallTalk({ conversation }: Situation): Answer | undefined {
   const { question } = conversation;
   if (greeting.test(question)) return { content: `Hello! ${tour}` };
-  if (thanks.test(question)) return { content: 'You are welcome. Say *help* for more things to try.' };
+  if (thanksPattern.test(question)) return { content: 'You are welcome. Say *help* for more things to try.' };
   return question === '' || tourPattern.test(question) ? { content: tour } : undefined;
 }
 

@@ -54,13 +54,13 @@ export interface CellChange {
 }
 
 /** Digits, or groups of three digits with the separators of the languages of the page. */
-const limitText = /^(?:\d{1,15}|\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3}){1,4})$/;
+const limitTextPattern = /^(?:\d{1,15}|\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3}){1,4})$/;
 
 /** Returns the number in a text. Returns undefined for an empty text, and null for an invalid one. */
 export function parseLimit(text: string): number | undefined | null {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
-  return limitText.test(trimmed) ? Number(trimmed.replace(/\D/g, '')) : null;
+  return limitTextPattern.test(trimmed) ? Number(trimmed.replace(/\D/g, '')) : null;
 }
 
 /**

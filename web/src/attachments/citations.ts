@@ -18,7 +18,7 @@ export const citationMarks = /\[\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\]|【\s*
 const titleNumber = /^\s*\[(\d{1,3})\]/;
 
 // Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
-const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
+const codePattern = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
 const maxRangeLength = 20;
 
 /**
@@ -48,7 +48,7 @@ export function removeTitleNumber(title: string): string {
 /** Lists the cited numbers in the order of their first mention, each once, and skips code. */
 export function listCitedNumbers(text: string): readonly number[] {
   const numbers = new Set<number>();
-  for (const [mark] of text.replace(code, ' ').matchAll(citationMarks)) {
+  for (const [mark] of text.replace(codePattern, ' ').matchAll(citationMarks)) {
     const list = mark.startsWith('【') ? (/\d+/.exec(mark)?.[0] ?? '') : mark;
     for (const [, first, last = first] of list.matchAll(/(\d+)(?:\s*[–-]\s*(\d+))?/g))
       for (const number of listRange(Number(first), Number(last))) numbers.add(number);

@@ -228,14 +228,14 @@ function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
 
 /** Paths that Parley appends to the base address of a model's upstream. A deployment of Azure can have such a name. */
 // Pattern bound: the endpoint of an upstream, which an administrator writes.
-const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
+const operationPattern = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
 
 /**
  * Other gateways are configured with the complete URL of one operation. The message does not quote the URL, because it can
  * contain secrets.
  */
 function* findFullUrls(endpoint: string, path: Issue['path']): Iterable<Issue> {
-  const [, name] = operation.exec(URL.parse(endpoint)?.pathname ?? '') ?? [];
+  const [, name] = operationPattern.exec(URL.parse(endpoint)?.pathname ?? '') ?? [];
   if (name === undefined) return;
   yield {
     path,

@@ -3,9 +3,9 @@ import type { Schema } from '../schema.ts';
 
 const maxJoinedChars = 64;
 const maxQueryWords = 64;
-const compound = /[\p{L}\p{N}\p{M}]+(?:[-_./:+#&@'’][\p{L}\p{N}\p{M}]+)*/gu;
+const compoundPattern = /[\p{L}\p{N}\p{M}]+(?:[-_./:+#&@'’][\p{L}\p{N}\p{M}]+)*/gu;
 const notAscii = /[^ -~\s]/;
-const parts = /[\p{L}\p{N}]+/gu;
+const partPattern = /[\p{L}\p{N}]+/gu;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu;
 
@@ -137,7 +137,7 @@ export function toQueryWords(text: string): string[] {
  * digits.
  */
 export function toIdentifiers(text: string): string[] {
-  const identifiers = [...text.matchAll(compound)].map(([word]) => word).filter(isIdentifier);
+  const identifiers = [...text.matchAll(compoundPattern)].map(([word]) => word).filter(isIdentifier);
   return [...new Set(identifiers.flatMap((word) => [...splitWords(word)].slice(0, 1)))].slice(0, maxQueryWords);
 }
 
@@ -169,8 +169,8 @@ function toStem(word: string): string {
 }
 
 function* splitWords(text: string): Iterable<string> {
-  for (const [match] of normalize(text).matchAll(compound)) {
-    const pieces = match.match(parts) ?? [];
+  for (const [match] of normalize(text).matchAll(compoundPattern)) {
+    const pieces = match.match(partPattern) ?? [];
     if (pieces.length > 1) {
       // Numbers keep a letter in place of the separator, so that 3.5 does not match 35.
       const glue = /\p{L}/u.test(match) ? '' : 'd';

@@ -21,7 +21,7 @@ import { serveEarly } from '../../http/serve-raw.ts';
 import { pageLimit } from '../query.ts';
 import { requireAdmin, serveAdminRead } from '../require-admin.ts';
 import { type EntryDeps, isEntryId } from './entry-items.ts';
-import { applyChange, getPrefix, preparePut, toWriteItem, toWriteList } from './entry-writes.ts';
+import { applyChange, getKeyPrefix, preparePut, toWriteItem, toWriteList } from './entry-writes.ts';
 
 const { maxBytes } = storedEntries.adminDocument;
 /** Enough for a document with 10,000 keys and 1,000 models. Parsing takes about half a second. */
@@ -180,7 +180,7 @@ function planUndo(
       'key_revoked',
       `An undo cannot make the key ${id} valid again. To unblock it, save it with "disabled": false. If it has expired, save it with a later expiresAt. If it was deleted or replaced, create a new key.`,
     );
-  return { kind, id, after: before && { value: before.value, ...getPrefix(before) } };
+  return { kind, id, after: before && { value: before.value, ...getKeyPrefix(before) } };
 }
 
 /** Returns whether restoring a key would accept a secret that is not accepted now. */

@@ -60,11 +60,11 @@ export function preparePut(
     return {
       errors: issues.map(({ path, message }) => ({ path: formatPath([entryKinds[kind].section, id, ...path]), message })),
     };
-  return { kind, id, after: { value: toStoredValue(kind, entry), ...getPrefix(before) } };
+  return { kind, id, after: { value: toStoredValue(kind, entry), ...getKeyPrefix(before) } };
 }
 
 /** Returns the prefix of a key that Parley created, which later writes keep. */
-export function getPrefix(entry: RuntimeEntry | undefined): Pick<RuntimeEntry, 'keyPrefix'> {
+export function getKeyPrefix(entry: RuntimeEntry | undefined): Pick<RuntimeEntry, 'keyPrefix'> {
   return entry?.keyPrefix === undefined ? {} : { keyPrefix: entry.keyPrefix };
 }
 

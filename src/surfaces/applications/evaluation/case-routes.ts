@@ -72,7 +72,7 @@ export function rejectLargeCases({ snapshot }: EvaluationDeps, request: Incoming
 async function replace(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
   const { clock, results } = deps;
   const maxBytes = rejectLargeCases(deps, request.raw);
-  const before = await findOwn(deps, request);
+  const before = await findOwnCase(deps, request);
   const entry = parseCase(await readJson(request, { maxBytes }));
   const stored = { ...before, case: entry, updatedAtMs: clock.epochMs() };
   if (!(await results.cases.replace(stored))) throw caseNotFound();
@@ -80,13 +80,13 @@ async function replace(deps: EvaluationDeps, request: FastifyRequest): Promise<u
 }
 
 async function remove(deps: EvaluationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { id } = await findOwn(deps, request);
+  const { id } = await findOwnCase(deps, request);
   if (!(await deps.results.cases.delete(id))) throw caseNotFound();
   reply.code(204);
 }
 
 /** Throws `evaluation_not_found` also for a case of another user, so that the error does not reveal that it exists. */
-async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<StoredCase> {
+async function findOwnCase(deps: EvaluationDeps, request: FastifyRequest): Promise<StoredCase> {
   const caller = await identifyBuilder(deps, request);
   const storedCase = await deps.results.cases.find((request.params as { case: string }).case);
   if (storedCase === undefined || !ownsApplication(caller, storedCase.application)) throw caseNotFound();

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { waitForDrain } from '#base/http/wait-for-drain.ts';
 import { privateFields } from './header-fields.ts';
 
-const pingMs = 15_000;
+const pingIntervalMs = 15_000;
 const maxPendingBytes = 64 * 1024;
 /** A comment, which keeps an idle connection open and which clients ignore. */
 export const commentHeartbeat = ': ping\n\n';
@@ -63,10 +63,10 @@ export class EventStream {
     // Chunks are framed here, so that the headers, the frame, and the events are one string and one write.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;
-    this.#ping = setInterval(() => this.send(heartbeat), pingMs);
+    this.#ping = setInterval(() => this.send(heartbeat), pingIntervalMs);
   }
 
-  /** Sends complete events as latin1 bytes. Returns whether the client keeps up. If not, wait for `drained`. */
+  /** Sends complete events as latin1 bytes. Returns whether the client keeps up. If not, wait for `whenDrained`. */
   send(bytes: string): boolean {
     if (bytes !== '' && !this.#hasEnded) {
       this.#pending += bytes;
@@ -77,7 +77,7 @@ export class EventStream {
   }
 
   /** Resolves when the client has caught up or disconnected. */
-  drained(): Promise<void> {
+  whenDrained(): Promise<void> {
     EventStream.#write(this);
     return whenDrained(this.#response);
   }
@@ -99,7 +99,7 @@ export class EventStream {
 }
 
 /** Maximum time in milliseconds that a client may stop reading while data is pending. */
-export const stalledMs = 300_000;
+export const maxStalledMs = 300_000;
 
 /** Ends a response with latin1 bytes. Disconnects a client that does not read them in time. */
 export function endResponse(response: ServerResponse, bytes: string): void {
@@ -107,15 +107,15 @@ export function endResponse(response: ServerResponse, bytes: string): void {
   if (response.socket !== null && response.socket.writableLength > 0) disconnectStalled(response);
 }
 
-/** Disconnects a client that stops reading for `stalledMs`. */
+/** Disconnects a client that stops reading for `maxStalledMs`. */
 export function disconnectStalled(response: ServerResponse): void {
-  response.setTimeout(stalledMs, () => response.destroy());
+  response.setTimeout(maxStalledMs, () => response.destroy());
 }
 
-/** Resolves when the client has caught up or disconnected. Disconnects a client that stops reading for `stalledMs`. */
+/** Resolves when the client has caught up or disconnected. Disconnects a client that stops reading for `maxStalledMs`. */
 export async function whenDrained(response: ServerResponse): Promise<void> {
   if (!response.writableNeedDrain) return;
-  const stalled = setTimeout(() => response.destroy(), stalledMs);
+  const stalled = setTimeout(() => response.destroy(), maxStalledMs);
   await waitForDrain(response);
   clearTimeout(stalled);
 }

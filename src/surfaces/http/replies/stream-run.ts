@@ -50,7 +50,7 @@ export async function streamRun(
     if (batch !== undefined && batch.events.length > 0) {
       const keepsUp = stream.send(toBytes(batch.events));
       last = Number(batch.events.at(-1)?.sequence_number);
-      if (!keepsUp) await stream.drained();
+      if (!keepsUp) await stream.whenDrained();
     } else if (batch?.isInProgress === false) break;
     else {
       // Sends the headers and one comment immediately, because the next event may take long.

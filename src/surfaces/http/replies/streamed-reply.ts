@@ -60,7 +60,7 @@ export class StreamedReply implements ReplySink {
     if (this.#hasFrames) record.recordChunk(clock.nowMs());
     else record.recordFirstByte(clock.nowMs());
     this.#hasFrames = true;
-    if (!stream.send(this.#writer.toBytes(frame))) this.#context.pauseUntil(() => stream.drained());
+    if (!stream.send(this.#writer.toBytes(frame))) this.#context.pauseUntil(() => stream.whenDrained());
   }
 
   end(): void {

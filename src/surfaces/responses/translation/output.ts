@@ -28,7 +28,7 @@ export interface OutputOptions {
   /** Whether the client receives sealed content. Otherwise, it is only stored. */
   readonly showsSealed: boolean;
   /** Whether the response can be read later. */
-  readonly isStored: boolean;
+  readonly shouldStore: boolean;
 }
 
 /** Position of a content part in the output, with the names of event fields. */
@@ -267,10 +267,10 @@ export class Output {
     }
     item.status = status;
     if (status === 'completed') {
-      const { seal, showsSealed, isStored } = this.#options;
+      const { seal, showsSealed, shouldStore } = this.#options;
       const content = thoughts ?? { reasoning_content: text };
       if (showsSealed) item.encrypted_content = seal(content);
-      else if (isStored) this.#hidden.set(item.id, seal(content));
+      else if (shouldStore) this.#hidden.set(item.id, seal(content));
     }
     this.#done(thought.outputIndex, item);
   }

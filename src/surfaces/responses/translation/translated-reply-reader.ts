@@ -126,8 +126,8 @@ export class TranslatedReplyReader implements ReplyReader {
 
   /** Adds state and signatures for the next turn as sealed items, unless they are stored with the response. */
   #putHiddenContent(): void {
-    const { isStored, seal } = this.#options;
-    if (isStored) return;
+    const { shouldStore, seal } = this.#options;
+    if (shouldStore) return;
     if (this.#state !== undefined) this.#output.putSealed(seal({ state: this.#state }));
     const signatures = this.#getSignatures();
     if (signatures !== undefined) this.#output.putSealed(seal(signatures));
@@ -158,8 +158,8 @@ export class TranslatedReplyReader implements ReplyReader {
 
   /** Returns state and signatures for the next turn as items that are stored with the response. */
   #listHiddenItems(): ResultItem[] {
-    const { isStored, seal, deployment } = this.#options;
-    if (!isStored) return [];
+    const { shouldStore, seal, deployment } = this.#options;
+    if (!shouldStore) return [];
     const signatures = this.#getSignatures();
     return [
       ...(this.#state === undefined ? [] : [{ type: 'parley:state', state: this.#state, deployment }]),

@@ -142,7 +142,7 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
 
 const noVariant = -1;
 /** Matches the description of a variant that is offered only to entries that already use it. */
-const obsolete = /\bobsolete\b/;
+const obsoletePattern = /\bobsolete\b/;
 
 function VariantsEditor({
   shape,
@@ -167,7 +167,7 @@ function VariantsEditor({
     else form.change(path, isRequired && isNullable ? null : undefined);
   };
   const visibleVariants = variants.flatMap((variant, index) =>
-    index === selected || !obsolete.test(variant.hint) ? [{ ...variant, index }] : [],
+    index === selected || !obsoletePattern.test(variant.hint) ? [{ ...variant, index }] : [],
   );
   const canBeUnset = isNullable || !isRequired || current === undefined;
   const parts = inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />;

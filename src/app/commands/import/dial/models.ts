@@ -12,8 +12,8 @@ const dropReasons = {
 
 const limitKeys = ['maxTotalTokens', 'maxPromptTokens', 'maxCompletionTokens'] as const;
 const priceKeys = ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const;
-const operation = /\/(chat\/completions|embeddings)\/?(?=\?|$)/;
-const deployment = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
+const operationPattern = /\/(chat\/completions|embeddings)\/?(?=\?|$)/;
+const deploymentPattern = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
 
 const upstreamDropReasons = {
   id: null,
@@ -88,8 +88,8 @@ function toService(model: ForeignObject, parts: ModelParts): Service | undefined
   const { id, context } = parts;
   const address = toAddress(model, parts);
   if (address === undefined) return undefined;
-  const base = address.replace(operation, '');
-  const [, deploymentName] = deployment.exec(base) ?? [];
+  const base = address.replace(operationPattern, '');
+  const [, deploymentName] = deploymentPattern.exec(base) ?? [];
   const override = model.text('overrideName');
   const entries = model.items('upstreams');
   const name = context.variables.convertReferences(override ?? deploymentName ?? id);
