@@ -165,6 +165,8 @@ describe('the chat list', () => {
     const deleteProject = async (name: string): Promise<void> => {
       await page.getByRole('group', { name: 'Show only' }).getByRole('button', { name, exact: true }).click();
       await page.getByRole('button', { name: 'Project settings' }).click();
+      const addFiles = await page.getByRole('button', { name: 'Add files…' }).boundingBox();
+      expect(addFiles?.width).toBeLessThan(200);
       await page.getByRole('button', { name: 'Delete project…' }).click();
       await page.getByText(`Delete the project “${name}”`).waitFor();
       expect(await findViolations(page)).toEqual([]);

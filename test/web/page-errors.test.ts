@@ -137,6 +137,17 @@ describe('an answer', () => {
     expect((await actions.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Try another model']);
   });
 
+  it('that failed aligns its actions on a narrow screen', async () => {
+    fixture.upstream.script(refusal(500, {}));
+    const { page, sendMessage } = await fixture.open('raw', { viewport: { width: 360, height: 740 }, locale: 'de' });
+    await sendMessage('Hallo');
+    const boxes = ['Noch einmal versuchen', 'Anderes Modell versuchen'].map((name) =>
+      page.locator('.reply .actions > .button, .reply .actions > * > .button').filter({ hasText: name }).boundingBox(),
+    );
+    const [first, second] = await Promise.all(boxes);
+    expect([second?.x, (second?.y ?? 0) > (first?.y ?? 0)]).toEqual([first?.x, true]);
+  });
+
   it('that failed after its start has the ID of the request that started it', async () => {
     const error = { error: { message: 'Out of memory', type: 'server_error', code: 'odd_upstream_code' } };
     fixture.upstream.script(eventsReply(delta({ role: 'assistant' }), text('The first'), error as never));
