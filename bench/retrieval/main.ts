@@ -48,12 +48,12 @@ type Library = Awaited<ReturnType<typeof openLibrary>>;
 async function measureQuality(library: Library): Promise<void> {
   const { index, indexer, embedder, store, awaitVectors } = library;
   const files = await Promise.all(createCorpus().map(store));
-  const began = performance.now();
+  const beganMs = performance.now();
   const readings = files.map((file) => ({ file, reading: indexer.requestIndexing(file, embedder) }));
   const documents = await Promise.all(readings.map(({ reading }) => reading.done));
-  const readMs = performance.now() - began;
+  const readMs = performance.now() - beganMs;
   await awaitVectors(documents);
-  const vectorMs = performance.now() - began - readMs;
+  const vectorMs = performance.now() - beganMs - readMs;
   const passages = documents.reduce((sum, document) => sum + document.passageCount, 0);
   console.log(`${files.length} documents, ${passages} passages: read in ${toSeconds(readMs)}, vectors in ${toSeconds(vectorMs)}`);
   const filesById = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));

@@ -26,11 +26,11 @@ function makeDocuments(passages: number): CorpusDocument[] {
 export async function measureReading(library: Awaited<ReturnType<typeof openLibrary>>, passages: number): Promise<void> {
   const { indexer, embedder, store, awaitVectors } = library;
   const files = await Promise.all(makeDocuments(passages).map(store));
-  const began = performance.now();
+  const beganMs = performance.now();
   const documents = await Promise.all(files.map((file) => indexer.requestIndexing(file, embedder).done));
-  const readMs = performance.now() - began;
+  const readMs = performance.now() - beganMs;
   await awaitVectors(documents);
-  const allMs = performance.now() - began;
+  const allMs = performance.now() - beganMs;
   const total = documents.reduce((sum, document) => sum + document.passageCount, 0);
   const [readSeconds, all] = [readMs, allMs].map((ms) => `${(ms / 1000).toFixed(1)} s`);
   console.log(`${files.length} documents, ${total} passages: words after ${readSeconds}, vectors after ${all}`);

@@ -141,10 +141,10 @@ export class LeanConnection {
     setImmediate(LeanConnection.#write, this, exchange);
   }
 
-  setPaused(paused: boolean): void {
-    if (this.#isPaused === paused || this.isClosed) return;
-    this.#isPaused = paused;
-    if (paused) this.#socket.pause();
+  setPaused(isPaused: boolean): void {
+    if (this.#isPaused === isPaused || this.isClosed) return;
+    this.#isPaused = isPaused;
+    if (isPaused) this.#socket.pause();
     else this.#socket.resume();
   }
 

@@ -19,7 +19,7 @@ type ExchangeStage = 'connecting' | 'sending' | 'waiting' | 'body' | 'ended';
 /** The part of a connection that an exchange controls. */
 export interface Carrier {
   destroy(): void;
-  setPaused(paused: boolean): void;
+  setPaused(isPaused: boolean): void;
 }
 
 /**

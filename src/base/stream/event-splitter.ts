@@ -21,13 +21,13 @@ export class EventSplitter {
   #restLines = 0;
   #restEndsWithLf = false;
   #endedWithCr = false;
-  #atStart = true;
+  #isAtStart = true;
 
   /** Returns the complete events up to now, each with its empty line, or an empty string. Throws `EventTooLarge`. */
   push(piece: string): string {
-    const needsConversion = this.#endedWithCr || piece.includes('\r') || (this.#atStart && piece.startsWith(byteOrderMark));
+    const needsConversion = this.#endedWithCr || piece.includes('\r') || (this.#isAtStart && piece.startsWith(byteOrderMark));
     const text = needsConversion ? this.#toLf(piece) : piece;
-    if (text !== '') this.#atStart = false;
+    if (text !== '') this.#isAtStart = false;
     const end = text.lastIndexOf('\n\n');
     if (end === text.length - 2 && this.#rest === '' && end !== -1) return text;
     if (end !== -1) return this.#split(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
@@ -62,8 +62,8 @@ export class EventSplitter {
 
   #toLf(piece: string): string {
     let text = piece;
-    if (this.#atStart && text !== '') {
-      this.#atStart = false;
+    if (this.#isAtStart && text !== '') {
+      this.#isAtStart = false;
       if (text.startsWith(byteOrderMark)) text = text.slice(byteOrderMark.length);
     }
     if (this.#endedWithCr && text !== '') {

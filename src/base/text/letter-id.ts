@@ -34,10 +34,10 @@ export function createLetterIds(nowMs = systemClock.epochMs): () => string {
       randomFillSync(pool);
       at = 0;
     }
-    const now = nowMs();
-    if (now !== timeMs) {
-      timeMs = now;
-      time = formatTime(now);
+    const newTimeMs = nowMs();
+    if (newTimeMs !== timeMs) {
+      timeMs = newTimeMs;
+      time = formatTime(newTimeMs);
     }
     let id = time;
     for (let index = 0; index < randomBytes; index += 1) {

@@ -153,7 +153,7 @@ function runWithTimeout<Value>(run: () => Value): Value {
   const { createContext, runInContext } = process.getBuiltinModule('node:vm');
   const shared = context ?? createContext({});
   context = shared;
-  const runIn = (timeout: number): Value => runInContext('run()', Object.assign(shared, { run }), { timeout });
+  const runIn = (timeoutMs: number): Value => runInContext('run()', Object.assign(shared, { run }), { timeout: timeoutMs });
   const startMs = getCpuMs();
   try {
     return runIn(maxRunMs);

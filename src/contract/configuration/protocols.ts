@@ -37,7 +37,7 @@ export interface ProtocolTraits {
   /** Vendor whose signed thoughts the models accept. If undefined, only thoughts of the same protocol are accepted. */
   readonly thoughtFormat?: 'claude' | 'gemini';
   /** Whether upstreams use the chat dialect of OpenAI. */
-  readonly speaksChat: boolean;
+  readonly usesChatDialect: boolean;
   /** Whether upstreams accept `reasoning_content` in assistant messages, unless the configuration overrides it. */
   readonly acceptsReasoning: (target: ServedModel) => boolean;
   /** Whether the setting `api` of an upstream can select one of several APIs. */
@@ -68,7 +68,7 @@ const defaultTraits: ProtocolTraits = {
   hasJsonMode: true,
   acceptsFormatWithTools: () => true,
   storesControls: false,
-  speaksChat: false,
+  usesChatDialect: false,
   acceptsReasoning: () => false,
   hasSeveralApis: false,
   callsDeployments: false,
@@ -80,7 +80,7 @@ const openai: ProtocolTraits = {
   ...defaultTraits,
   telemetryName: 'openai',
   needsEndpoint: true,
-  speaksChat: true,
+  usesChatDialect: true,
   acceptsReasoning: isReasoningHost,
   hasSeveralApis: true,
 };

@@ -148,7 +148,7 @@ function isAddress(name: string): boolean {
 export interface Abilities {
   readonly readsImages: boolean;
   readonly readsPdfs: boolean;
-  readonly reasons: boolean;
+  readonly supportsReasoning: boolean;
   readonly callsTools: boolean;
   /** Whether every upstream is a Claude model behind the Messages dialect. */
   readonly isClaude: boolean;
@@ -166,7 +166,7 @@ export function getAbilities(deployment: Deployment): Abilities {
   return {
     readsImages: reads('image/png'),
     readsPdfs: reads('application/pdf'),
-    reasons: features.reasoningSupported === true,
+    supportsReasoning: features.reasoningSupported === true,
     callsTools: typeof features.toolsSupported === 'boolean' ? features.toolsSupported : supportsTools(deployment),
     isClaude,
     contextTokens: limits?.maxPromptTokens ?? limits?.maxTotalTokens,

@@ -27,9 +27,9 @@ export function findUnsupportedThoughts(messages: readonly Message[], upstream: 
 }
 
 function acceptsThinkingBlocks(upstream: Upstream, isTranslated: boolean): boolean {
-  const { thoughtFormat: vendorFormat, callsDeployments, speaksChat } = protocols[upstream.protocol];
+  const { thoughtFormat: vendorFormat, callsDeployments, usesChatDialect } = protocols[upstream.protocol];
   if (speaksMessages(upstream) || vendorFormat === 'claude' || callsDeployments) return true;
-  return speaksChat && servesChat(upstream) && !isTranslated;
+  return usesChatDialect && servesChat(upstream) && !isTranslated;
 }
 
 /** Returns whether Parley calls the chat API of an upstream. The Responses API has no equivalent of these fields. */

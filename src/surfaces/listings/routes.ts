@@ -131,12 +131,12 @@ function toLimits({ contextTokens, maxOutputTokens }: Abilities): Record<string,
   };
 }
 
-function toAbilities({ readsImages, readsPdfs, reasons, callsTools }: Abilities): Record<string, unknown> {
+function toAbilities({ readsImages, readsPdfs, supportsReasoning, callsTools }: Abilities): Record<string, unknown> {
   const inputs = ['text', ...(readsImages ? ['image'] : []), ...(readsPdfs ? ['file'] : [])];
   const parameters = [
     ...['max_tokens', 'response_format', 'stop', 'temperature', 'top_p'],
     ...(callsTools ? ['tools', 'tool_choice'] : []),
-    ...(reasons ? ['reasoning_effort'] : []),
+    ...(supportsReasoning ? ['reasoning_effort'] : []),
   ];
   return { architecture: { input_modalities: inputs, output_modalities: ['text'] }, supported_parameters: parameters };
 }

@@ -27,7 +27,7 @@ export class McpResponder {
   }
 
   get acceptsEvents(): boolean {
-    return this.#accepted.events;
+    return this.#accepted.acceptsEvents;
   }
 
   /** Adds a header to a response that has not started. */
@@ -60,7 +60,7 @@ export class McpResponder {
 
   /** Ends the response to a canceled call without a result, as the client expects. */
   endWithoutResult(): void {
-    if (this.#stream === undefined && !this.#accepted.events) return this.accept();
+    if (this.#stream === undefined && !this.#accepted.acceptsEvents) return this.accept();
     if (this.#stream === undefined) this.open();
     this.#hasAnswered = true;
     this.#stream?.end();
@@ -80,7 +80,7 @@ export class McpResponder {
   /** Sends the final message, as an event if a stream is open. An error with a status other than 200 cannot start a stream. */
   #end(status: number, message: object): void {
     this.#hasAnswered = true;
-    if (this.#stream === undefined && status === 200 && !this.#accepted.json) this.open();
+    if (this.#stream === undefined && status === 200 && !this.#accepted.acceptsJson) this.open();
     if (this.#stream === undefined)
       return sendJson(this.#context.response, status, toLatin1(JSON.stringify(message)), this.#headers);
     this.#send(message);
@@ -183,13 +183,13 @@ export function withRpcError<Value>(code: keyof typeof rpcCodes, parse: () => Va
 
 /** Response formats that the client accepts. */
 interface AcceptedFormats {
-  readonly json: boolean;
-  readonly events: boolean;
+  readonly acceptsJson: boolean;
+  readonly acceptsEvents: boolean;
 }
 
 /** Returns the accepted formats, or JSON if `Accept` is missing. Throws if the client accepts neither format. */
 export function readAccepted({ headers: { accept } }: IncomingMessage): AcceptedFormats {
-  if (accept === undefined) return { json: true, events: false };
+  if (accept === undefined) return { acceptsJson: true, acceptsEvents: false };
   const types = accept
     .toLowerCase()
     .split(',')
@@ -197,7 +197,7 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
     .map((entry) => entry.split(';')[0]?.trim());
   const events = types.includes('text/event-stream') || types.includes('text/*');
   const json = ['application/json', 'application/*', '*/*'].some((type) => types.includes(type));
-  if (json || events) return { json, events };
+  if (json || events) return { acceptsJson: json, acceptsEvents: events };
   throw new ParleyError('invalid_request', 'Accept must allow application/json or text/event-stream.', { status: 406 });
 }
 

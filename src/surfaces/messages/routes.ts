@@ -167,8 +167,9 @@ function toModelItem(deployment: Deployment, created_at: string): object {
 }
 
 /** Returns all capabilities of the dialect. Capabilities that require a Claude model are unsupported for other models. */
-function toCapabilities({ readsImages, readsPdfs, reasons, isClaude }: Abilities): object {
+function toCapabilities({ readsImages, readsPdfs, supportsReasoning, isClaude }: Abilities): object {
   const support = (supported: boolean) => ({ supported });
+  const [reasoning, claudeReasoning] = [support(supportsReasoning), support(supportsReasoning && isClaude)];
   return {
     batch: support(false),
     citations: support(isClaude),
@@ -177,14 +178,14 @@ function toCapabilities({ readsImages, readsPdfs, reasons, isClaude }: Abilities
       ...{ supported: isClaude, clear_thinking_20251015: null, clear_tool_uses_20250919: null, compact_20260112: null },
     },
     effort: {
-      ...{ supported: reasons, low: support(reasons), medium: support(reasons), high: support(reasons) },
-      ...{ max: support(reasons && isClaude), xhigh: null },
+      ...{ ...reasoning, low: reasoning, medium: reasoning, high: reasoning },
+      ...{ max: claudeReasoning, xhigh: null },
     },
     image_input: support(readsImages),
     pdf_input: support(readsPdfs),
     server_tools: { supported: isClaude, code_execution: support(isClaude), web_search: support(isClaude) },
     structured_outputs: support(true),
-    thinking: { supported: reasons, types: { adaptive: support(reasons && isClaude), enabled: support(reasons) } },
+    thinking: { ...reasoning, types: { adaptive: claudeReasoning, enabled: reasoning } },
   };
 }
 

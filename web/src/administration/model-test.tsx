@@ -86,16 +86,16 @@ interface TestCall {
 
 /** Calls a deployment. An error is a result, so the promise never rejects. */
 async function callOnce(service: Service, { id, isEmbedding, signal }: TestCall): Promise<TestResult> {
-  const startedAt = performance.now();
+  const startedAtMs = performance.now();
   const base = `openai/deployments/${encodePath(id)}`;
   const [path, body] = isEmbedding
     ? [`${base}/embeddings`, { input: 'Hello' }]
     : [`${base}/chat/completions`, { messages: [{ role: 'user', content: 'Say hello in one short sentence.' }] }];
   try {
     const response = await service.json(path, { method: 'POST', body, signal });
-    return { durationMs: performance.now() - startedAt, ...readAnswer(response) };
+    return { durationMs: performance.now() - startedAtMs, ...readAnswer(response) };
   } catch (error) {
-    return { durationMs: performance.now() - startedAt, answer: '', error: toErrorDetails(error) };
+    return { durationMs: performance.now() - startedAtMs, answer: '', error: toErrorDetails(error) };
   }
 }
 

@@ -95,8 +95,8 @@ async function reset(deps: LimitRouteDeps, kind: PathKind, request: FastifyReque
   // The reset is stored under the ID, which must be the name of the key. It must not be its secret.
   if (kind === 'keys' && scopeId !== toKeyId(id, { sha256: '' })) throw createNumberedKeyError();
   const of = `${scopeKinds[kind]}:${id}`;
-  const at = deps.clock.epochMs();
-  const after = { value: { at: new Date(at).toISOString() } };
+  const atMs = deps.clock.epochMs();
+  const after = { value: { at: new Date(atMs).toISOString() } };
   const result = await applyChange(deps, request, () => [{ kind: 'limit-resets', id: of, after }], { author, action: 'reset' });
-  return { of, at, change: result.change?.id ?? null };
+  return { of, at: atMs, change: result.change?.id ?? null };
 }
