@@ -20,7 +20,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
     'Encrypted content was changed or belongs to another user, or a compaction comes from another kind of model.',
   previous_response_not_found: 'The response in `previous_response_id` is not stored, is deleted, or belongs to another user.',
   conversation_not_found: 'The conversation in `conversation` is not stored, is deleted, or belongs to another user.',
-  context_length_exceeded: 'The input is longer than the model accepts. `truncation: "auto"` drops the oldest part of the input.',
+  context_length_exceeded:
+    'The input is longer than the model accepts. In the Responses API, `truncation: "auto"` drops the oldest part of the input.',
   operation_not_supported: 'The deployment exists but does not support this operation, such as embeddings of a chat model.',
   missing_credentials: 'The request has no `Api-Key` and no `Authorization: Bearer`.',
   invalid_api_key:
