@@ -70,6 +70,20 @@ describe('NormalizedCalls', () => {
     ]);
   });
 
+  it.each([{ id: 'a' }, {}])(
+    'joins the arguments of parts that repeat the name, also if a part starts with a brace: %j',
+    (fields) => {
+      const parts = ['{"a":', '{"b":1}', '}'].map((args) => ({ ...fields, index: 0, function: { name: 'f', arguments: args } }));
+      const deltas = listDeltas(collect(parts.map((part) => createFrame({ tool_calls: [part] }))));
+      const calls = deltas.flatMap((delta) => delta?.tool_calls ?? []);
+      expect(calls.map(({ index, function: { name, arguments: args } = {} }) => [index, name, args])).toEqual([
+        [0, 'f', '{"a":'],
+        [0, undefined, '{"b":1}'],
+        [0, undefined, '}'],
+      ]);
+    },
+  );
+
   it('creates different IDs in each reply', () => {
     let idCount = 0;
     const newId = () => `${++idCount}`.repeat(30);

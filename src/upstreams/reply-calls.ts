@@ -32,12 +32,14 @@ export function checkCallCount(count: number): void {
 }
 
 interface OpenCall {
+  /** -1 until the name arrives. */
   index: number;
   /** The ID that the upstream sent. Empty if it sent none. */
   sourceId: string;
   id: string;
   name: string;
-  hasArguments: boolean;
+  /** Whether the arguments so far end with a closing brace. */
+  endsWithBrace: boolean;
   isSuppressed: boolean;
   /** The parts that arrived before the name. */
   heldFields: JsonObject | undefined;
@@ -59,7 +61,7 @@ export interface CallContext {
 
 /**
  * Repairs the calls and finish reasons of one reply, so that every consumer can rely on them:
- * - Each call has its own `index`. Its `id` is unique within the conversation, because some clients drop repeated IDs.
+ * - Each call has its own `index`. Indexes have no gaps, because some clients fail otherwise. Its `id` is unique within the conversation, because some clients drop repeated IDs.
  * - The first part of a call has the `name`, later parts do not. `arguments` is a string.
  * - A finish reason is a known value or null. It is `tool_calls` or `function_call` exactly if the choice has such a call, unless
  * the reply was truncated or filtered.
@@ -153,7 +155,6 @@ export class ReplyCalls {
     if (calls === undefined) {
       calls = new ChoiceCalls({
         toUniqueId: (id) => this.#toUniqueId(id),
-        isLimited: this.#context.callableNames !== undefined,
         isAllowed: (name) => this.#isAllowed(name),
         addHeldChars: (count) => this.#addHeldChars(count),
       });
@@ -194,8 +195,6 @@ export class ReplyCalls {
 
 interface ChoiceRules {
   readonly toUniqueId: (id: string) => string;
-  /** Whether the request allows only some tools. */
-  readonly isLimited: boolean;
   readonly isAllowed: (name: string) => boolean;
   /** Counts characters of a call without a name. Throws `UpstreamError` if the reply has too many of them. */
   readonly addHeldChars: (count: number) => void;
@@ -204,8 +203,6 @@ interface ChoiceRules {
 /** The calls of one choice. */
 class ChoiceCalls {
   readonly #rules: ChoiceRules;
-  readonly #usedIndexes = new Set<number>();
-  #nextIndex = 0;
   /** The newest call by the index that the upstream sent. */
   readonly #byIndex = new Map<number, OpenCall>();
   /** The newest call by the index and the ID that the upstream sent. */
@@ -213,6 +210,7 @@ class ChoiceCalls {
   #last: OpenCall | undefined;
   #functionName = '';
   #isFunctionSuppressed = false;
+  #openedCount = 0;
   #announcedCount = 0;
   hasToolCall = false;
   hasFunctionCall = false;
@@ -251,16 +249,17 @@ class ChoiceCalls {
     touched.add(call);
     this.#last = call;
     const calledFunction = isJsonObject(part.function) ? part.function : undefined;
-    const name = toText((calledFunction ?? (isJsonObject(part.custom) ? part.custom : undefined))?.name);
-    if (this.#rules.isLimited && call.name === '' && name !== '' && !call.isSuppressed) {
-      call.isSuppressed = !this.#rules.isAllowed(name);
-      // Clients expect indexes without gaps.
-      if (!call.isSuppressed) call.index = this.#announcedCount++;
+    const custom = calledFunction === undefined && isJsonObject(part.custom) ? part.custom : undefined;
+    const name = toText((calledFunction ?? custom)?.name);
+    if (call.name === '' && name !== '' && !this.#rules.isAllowed(name)) {
+      call.isSuppressed = true;
+      call.name = name;
     }
-    if (call.isSuppressed) return undefined;
-    if (calledFunction === undefined && isJsonObject(part.custom)) return this.#normalizeCustom(call, part);
     const args = toArguments(calledFunction?.arguments);
-    if (args !== '') call.hasArguments = true;
+    if (args.trim() !== '') call.endsWithBrace = args.trimEnd().endsWith('}');
+    if (call.isSuppressed) return undefined;
+    if (call.index === -1 && (name !== '' || custom !== undefined)) call.index = this.#announcedCount++;
+    if (custom !== undefined) return this.#normalizeCustom(call, part);
     if (call.name !== '') return toContinuation(call, part, args);
     if (call.sourceId === '') call.sourceId = toText(part.id);
     if (name !== '') return announce(call, part, args, { name, id: this.#announceId(call.sourceId) });
@@ -298,25 +297,22 @@ class ChoiceCalls {
     }
     if (name === '' || match.name === '') return match;
     if (touched.has(match)) return undefined;
-    if (id !== '') return match;
-    // Some servers repeat the name in every part. A second object of arguments belongs to another call.
-    const startsNewCall = match.hasArguments && toArguments(calledFunction.arguments).trimStart().startsWith('{');
-    return index !== undefined && name === match.name && !startsNewCall ? match : undefined;
+    // Some servers repeat the name and the ID in every part, others use one ID for several calls. In one JSON object, `{` never
+    // follows `}`.
+    const startsNewCall = match.endsWithBrace && toArguments(calledFunction.arguments).trimStart().startsWith('{');
+    return (id !== '' || index !== undefined) && name === match.name && !startsNewCall ? match : undefined;
   }
 
   #open(part: JsonObject): OpenCall {
-    checkCallCount(this.#usedIndexes.size);
+    checkCallCount(this.#openedCount);
+    this.#openedCount += 1;
     const [sourceIndex, sourceId] = [toIndex(part.index), toText(part.id)];
-    const isFree = sourceIndex !== undefined && !this.#usedIndexes.has(sourceIndex);
-    const index = isFree ? sourceIndex : this.#nextIndex;
-    this.#usedIndexes.add(index);
-    this.#nextIndex = Math.max(this.#nextIndex, index + 1);
     const call: OpenCall = {
-      index,
+      index: -1,
       sourceId,
       id: '',
       name: '',
-      hasArguments: false,
+      endsWithBrace: false,
       isSuppressed: false,
       heldFields: undefined,
       heldArguments: '',

@@ -169,6 +169,23 @@ const oddCalls: readonly (readonly [string, readonly Part[], typeof both])[] = [
     ],
     both,
   ],
+  ['with equal IDs and no index', [first, { ...second, id: 'call_a' }], both],
+  [
+    'with equal IDs and names and the index 0',
+    [
+      { index: 0, ...first },
+      { index: 0, ...first, function: { ...weather, arguments: time.arguments } },
+    ],
+    [both[0], { name: 'get_weather', args: { city: 'Rome' } }] as typeof both,
+  ],
+  [
+    'whose indexes start at 1 and have a gap',
+    [
+      { index: 1, ...first },
+      { index: 3, ...second },
+    ],
+    both,
+  ],
   [
     'whose arguments are an object',
     [{ index: 0, ...first, function: { name: 'get_weather', arguments: { city: 'Oslo' } } }],
@@ -356,6 +373,17 @@ describe('tool_choice that limits the calls', () => {
       upstream.script(calling([first, second], null));
       const reply = await chat({ tool_choice: allowed(mode, 'get_time') })[form]?.();
       expect(reply).toMatchObject({ calls: [{ id: 'call_b', ...both[1] }], reason: 'tool_calls' });
+    });
+
+    it('suppresses only the first of two calls without IDs that both have the index 0', async () => {
+      upstream.script(
+        callsReply(
+          [first, second].map(({ id: _id, ...fields }) => ({ ...fields, index: 0 })),
+          'tool_calls',
+        ),
+      );
+      const reply = await chat({ tool_choice: allowed('auto', 'get_time') })[form]?.();
+      expect(reply).toMatchObject({ calls: [both[1]], reason: 'tool_calls' });
     });
 
     it.each([
