@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RawFrame } from '#contract/chat/frame.ts';
+import type { Frame, RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { createTranslatedReply } from './read-reply.ts';
 
@@ -10,4 +10,23 @@ it('createTranslatedReply ignores texts of a response that are not texts', () =>
   const output = `[{"type":"message","role":"assistant","content":${parts}}]`;
   const frame = dialect.readComplete(`{"id":"r","object":"response","status":"completed","output":${output}}`, {}) as RawFrame;
   expect(frame.completion?.choices).toMatchObject([{ message: { content: 'x' } }]);
+});
+
+it.each([
+  ['only in the complete item', [], '{"a":1}'],
+  ['as an object', [], { a: 1 }],
+  ['under other item IDs', [{ type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"a":1}' }], '{"a":1}'],
+])('createTranslatedReply reads the arguments of a streamed call that arrive %s', (_where, middle, args) => {
+  const dialect = createTranslatedReply(() => new UpstreamError('broken', 'x'), { createdSeconds: 1, model: 'm' });
+  const item = { type: 'function_call', call_id: 'c', name: 'f' };
+  const events = [
+    { type: 'response.output_item.added', output_index: 1, item: { ...item, arguments: '' } },
+    ...middle,
+    { type: 'response.output_item.done', output_index: 1, item: { ...item, arguments: args } },
+  ].map((event, nth) => `data: ${JSON.stringify({ ...event, item_id: `i${nth}` })}\n\n`);
+  const frames: Frame[] = [];
+  const reply = { frame: (frame: Frame) => void frames.push(frame) };
+  dialect.createEventReader?.({} as never).readEvents(events.join(''), reply as never);
+  const calls = frames.flatMap(({ chunks }) => chunks).flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
+  expect(calls.map((call) => call.function?.arguments).join('')).toBe('{"a":1}');
 });

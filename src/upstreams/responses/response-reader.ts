@@ -18,9 +18,9 @@ export class ResponseReader {
   #head: Head;
   #hasStarted = false;
   hasEnded = false;
-  /** Indexes of calls, by item ID. */
+  /** Indexes of calls, by the index of the item in the output or by the item ID. Some servers change the ID with each event. */
   readonly #calls = new Map<unknown, number>();
-  readonly #callsWithArguments = new Set<unknown>();
+  readonly #callsWithArguments = new Set<number>();
 
   constructor(createdSeconds: number, model: string) {
     this.#head = { id: '', object: 'chat.completion.chunk', created: createdSeconds, model };
@@ -44,13 +44,13 @@ export class ResponseReader {
       case 'response.output_text.annotation.added':
         return this.#createAnnotationChunks(event.annotation);
       case 'response.output_item.added':
-        return isJsonObject(event.item) ? this.#openCall(event.item) : [];
+        return isJsonObject(event.item) ? this.#openCall(event, event.item) : [];
       case 'response.output_item.done':
-        return isJsonObject(event.item) ? this.#createCustomCallChunks(event.item) : [];
+        return isJsonObject(event.item) ? this.#endItem(event, event.item) : [];
       case 'response.function_call_arguments.delta':
-        return this.#createArgumentsChunks(event.item_id, event.delta);
+        return this.#createArgumentsChunks(this.#calls.get(getItemKey(event)), event.delta);
       case 'response.function_call_arguments.done':
-        return this.#callsWithArguments.has(event.item_id) ? [] : this.#createArgumentsChunks(event.item_id, event.arguments);
+        return this.#completeArguments(this.#calls.get(getItemKey(event)), event.arguments);
       default:
         return isEnd(event) && isJsonObject(event.response) ? this.#end(event.response) : [];
     }
@@ -67,9 +67,9 @@ export class ResponseReader {
     };
   }
 
-  #openCall({ type, id, call_id, name }: JsonObject): Chunk[] {
+  #openCall(event: JsonObject, { type, id, call_id, name }: JsonObject): Chunk[] {
     if (type !== 'function_call') return [];
-    const index = this.#nextCall(id);
+    const index = this.#nextCall(getItemKey(event, id));
     const calledFunction = { name: isNonEmptyText(name) ? name : '', arguments: '' };
     return this.#createChunks({
       tool_calls: [{ index, ...(isNonEmptyText(call_id) && { id: call_id }), type: 'function', function: calledFunction }],
@@ -77,23 +77,30 @@ export class ResponseReader {
   }
 
   /** The input of a custom tool is sent in one chunk, because consumers need the complete text. */
-  #createCustomCallChunks(item: JsonObject): Chunk[] {
+  #endItem(event: JsonObject, item: JsonObject): Chunk[] {
+    const key = getItemKey(event, item.id);
+    if (item.type === 'function_call') return this.#completeArguments(this.#calls.get(key), item.arguments);
     if (item.type !== 'custom_tool_call' || !isNonEmptyText(item.name) || typeof item.input !== 'string') return [];
-    const index = this.#nextCall(item.id);
+    const index = this.#nextCall(key);
     return this.#createChunks({ tool_calls: [{ index, ...toCall(item) }] });
   }
 
-  #nextCall(item: unknown): number {
+  #nextCall(key: unknown): number {
     checkCallCount(this.#calls.size);
     const index = this.#calls.size;
-    this.#calls.set(item, index);
+    this.#calls.set(key, index);
     return index;
   }
 
-  #createArgumentsChunks(item: unknown, json: unknown): Chunk[] {
-    const index = this.#calls.get(item);
+  /** Sends the complete arguments if no part of them was sent. */
+  #completeArguments(index: number | undefined, value: unknown): Chunk[] {
+    if (index !== undefined && this.#callsWithArguments.has(index)) return [];
+    return this.#createArgumentsChunks(index, isJsonObject(value) ? JSON.stringify(value) : value);
+  }
+
+  #createArgumentsChunks(index: number | undefined, json: unknown): Chunk[] {
     if (index === undefined || !isNonEmptyText(json)) return [];
-    this.#callsWithArguments.add(item);
+    this.#callsWithArguments.add(index);
     return this.#createChunks({ tool_calls: [{ index, function: { arguments: json } }] });
   }
 
@@ -124,6 +131,10 @@ export class ResponseReader {
     this.#hasStarted = true;
     return [...roleChunks, createChunk({ delta, finish_reason, ...extra })];
   }
+}
+
+function getItemKey({ output_index: index, item_id: id }: JsonObject, itemId = id): unknown {
+  return index ?? itemId;
 }
 
 /** Returns the finish reason of a response in the chat completions format. */
