@@ -61,6 +61,9 @@ describe('unknown path', () => {
     ['POST', '//v1/chat/completions', '/v1/chat/completions'],
     ['POST', '/v1//chat/completions', '/v1/chat/completions'],
     ['POST', '/chat/completions//', '/v1/chat/completions'],
+    ['POST', '/openai/deployments/m/chat/completions/', '/openai/deployments/m/chat/completions'],
+    ['GET', '/v1/models/', '/v1/models'],
+    ['GET', '/v1/models//m/', '/v1/models/m'],
   ])('is answered with a suggestion: %s %s', async (method, path, suggestion) => {
     const { status, error } = await send(method, path);
     expect([status, error]).toMatchObject([

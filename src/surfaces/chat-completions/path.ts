@@ -4,7 +4,7 @@ import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import type { PathDeployment } from '../http/authorize-call.ts';
-import { methodNotAllowed, routeNotFound, toAllowed } from '../http/path-methods.ts';
+import { methodNotAllowed, rejectExtraSlashes, routeNotFound, toAllowed } from '../http/path-methods.ts';
 
 /** Prefix of Parley's own paths. Other prefixes are aliases. */
 export const canonicalPrefix = 'compat';
@@ -51,6 +51,7 @@ export function readTarget(rawUrl: string, { base, isListed, requiresVersion }: 
   const match = findApi(targetPath);
   if (match === undefined) throw isListed && !targetPath.includes('/') ? postNotAllowed() : routeNotFound();
   const { encodedId, api, inPath } = match;
+  if (inPath === '' && !requiresVersion) rejectExtraSlashes(rawUrl);
   const version: RequestedVersion | undefined =
     inPath === undefined ? readQueryVersion(query) : { text: tryDecode(inPath) ?? inPath, from: 'path' };
   const checkVersion = (): void => {

@@ -62,16 +62,27 @@ const displayablePath = /^(?:\/[\w.:-]{1,100}){1,8}$/;
  */
 function suggestPath(url: string, method: string, pathMethods: PathMethods): string | undefined {
   const requested = getPath(url);
-  if (requested.length > maxHintedPathLength) return undefined;
-  const path = `/${requested
-    .split('/')
-    .filter((segment) => segment !== '')
-    .join('/')}`;
-  if (!displayablePath.test(path)) return undefined;
+  const path = removeExtraSlashes(requested);
+  if (path === undefined) return undefined;
   const withVersion = path.replace(/^\/\w+(?=\/)/, '$&/v1');
   const withoutRepeatedVersion = path.replace(/\/v1(?=\/v1\/)/, '');
   const candidates = [path, ...bases.map((base) => `${base}${path}`), withVersion, withoutRepeatedVersion];
   return candidates.find((candidate) => candidate !== requested && pathMethods.at(candidate).includes(method));
+}
+
+/** Throws `route_not_found` with a suggestion if the path of a request has empty segments. */
+export function rejectExtraSlashes(url: string): void {
+  const requested = getPath(url);
+  const path = removeExtraSlashes(requested);
+  if (path !== undefined && path !== requested) throw routeNotFound(path);
+}
+
+/** Returns a path without empty segments. Returns undefined if the path has characters that an error message must not repeat. */
+function removeExtraSlashes(requested: string): string | undefined {
+  if (requested.length > maxHintedPathLength) return undefined;
+  const segments = requested.split('/').filter((segment) => segment !== '');
+  const path = `/${segments.join('/')}`;
+  return displayablePath.test(path) ? path : undefined;
 }
 
 /** Returns a 405 error with an `Allow` header. `hint` is appended to the message. */

@@ -15,6 +15,7 @@ import { type Abilities, type Deployment, getAbilities } from '#domain/deploymen
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import { ignoreStoreError } from '#domain/store-error.ts';
 import type { People } from '#services/scim/people.ts';
+import { rejectExtraSlashes } from '../http/path-methods.ts';
 import { identifyCaller, type SurfaceDeps } from '../http/read-request.ts';
 import { operator, toListItem } from './list-item.ts';
 
@@ -64,6 +65,7 @@ function addListing(app: FastifyInstance, deps: ListingDeps, base: string, { inc
   app.get(`${base}/*`, async (request) => {
     const caller = await identifyCaller(deps, request, 'accepts bound keys');
     const id = toDeploymentId(stripPathPrefix(`${base}/`, request.url));
+    if (id === undefined) rejectExtraSlashes(request.url);
     const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
     return (await toItems([await findUsable(lookup, id, includes)], caller))[0];
   });
