@@ -58,7 +58,7 @@ Usage
   parley addin [options]     runs the gateway for browser add-ins, in front of a service
   parley check FILE… [--allow-missing-env]
                              checks configuration files and prints all errors. Exits with 1 if there are any.
-                             With the flag, environment variables may be missing
+                             With the flag, variables and files may be missing
   parley import dial FILE… | litellm FILE
                              converts a DIAL or LiteLLM configuration. See parley import --help
   parley import-openapi FILE|URL

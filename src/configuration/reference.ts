@@ -19,7 +19,7 @@ npm start -- --config parley.jsonc           # applies changes of the file witho
 - **Environment**: \`\${NAME}\` in a string is replaced by the variable, also in the names of entries of \`keys\`. \`$\${\` is a literal \`\${\`. A string that consists of one \`\${NAME}\` becomes a number, true, or false where the key needs one. \`\${file:/run/secrets/name}\` is replaced by the text of the file without its trailing line break.
 - **Errors**: a missing variable, an unknown key, and an empty file are errors. Write an empty configuration as \`{}\`. Parley rejects a configuration with errors, and the last valid one stays in effect.
 - **Reload**: Parley reads a changed file automatically. SIGHUP (\`systemctl reload parley\`) reads all files again, including those of \`\${file:…}\`.
-- **\`parley check --allow-missing-env\`** reports missing variables as warnings, and does not check their values. An entry whose name is the secret key is reported as \`keys["***#2"]\`: the second entry of \`keys\`.
+- **\`parley check --allow-missing-env\`** reports missing variables and files as warnings, and does not check their values. An entry whose name is the secret key is reported as \`keys["***#2"]\`: the second entry of \`keys\`.
 - **Editors**: name [configuration.schema.json](configuration.schema.json) at the top of a file: \`"$schema": "…/docs/configuration.schema.json"\` in JSON, \`# yaml-language-server: $schema=…/docs/configuration.schema.json\` in YAML.
 `;
 

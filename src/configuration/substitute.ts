@@ -10,7 +10,7 @@ export interface SubstitutionResult {
   readonly value: unknown;
   /** Errors with paths as in the files. */
   readonly errors: readonly Issue[];
-  /** Variables that are not set, if `allowsMissing` is set. Their values are placeholders. */
+  /** Variables that are not set and files that cannot be read, if `allowsMissing` is set. Their values are placeholders. */
   readonly unset: readonly Issue[];
   /** Names of the `keys` entries in the files, by their names after substitution. */
   readonly writtenKeys: ReadonlyMap<string, string>;
@@ -24,7 +24,7 @@ export interface SubstituteOptions {
   readonly readFile?: ReadSecretFile;
   /** Whether the process already serves requests. Its environment no longer changes then. */
   readonly isRunning?: boolean;
-  /** Whether variables may be missing. */
+  /** Whether variables and files may be missing. */
   readonly allowsMissing?: boolean;
 }
 
@@ -108,25 +108,25 @@ class Substitution implements Omit<SubstitutionResult, 'value'> {
       }
       const value = Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined;
       if (value !== undefined) return value;
-      this.#onMissing(name, path);
+      const message = `needs the environment variable ${name}, which is not set`;
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the hint shows a reference
+      const hint = 'the environment of a running process is fixed at its start: restart Parley, or use ${file:/path}';
+      this.#onMissing({ path, message, ...(this.#options.isRunning && { hint }) });
       if (!this.#options.allowsMissing) return '';
       return isReference(text) ? toPlaceholder(getExpectedType(path), name) : 'unset';
     });
   }
 
-  #onMissing(name: string, path: Path): void {
-    const message = `needs the environment variable ${name}, which is not set`;
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the hint shows a reference
-    const hint = 'the environment of a running process is fixed at its start: restart Parley, or use ${file:/path}';
-    if (this.#options.allowsMissing) this.unset.push({ path, message });
-    else this.errors.push({ path, message, ...(this.#options.isRunning && { hint }) });
+  #onMissing(issue: Issue): void {
+    if (this.#options.allowsMissing) this.unset.push(issue);
+    else this.errors.push(issue);
   }
 
   #readFile(file: string, path: Path): string {
     const result = this.#options.readFile?.(file) ?? { error: 'cannot be read here' };
     if ('text' in result) return result.text;
-    this.errors.push({ path, message: `needs the file ${file}, which ${result.error}` });
-    return '';
+    this.#onMissing({ path, message: `needs the file ${file}, which ${result.error}` });
+    return this.#options.allowsMissing ? toPlaceholder(undefined, file) : '';
   }
 }
 

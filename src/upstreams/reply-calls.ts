@@ -297,7 +297,7 @@ class ChoiceCalls {
     }
     if (name === '' || match.name === '') return match;
     if (touched.has(match)) return undefined;
-    // Some servers repeat the name and the ID in every part, others use one ID for several calls. In one JSON object, `{` never
+    // Some servers repeat the name and the ID in every part, and some use one ID for several calls. In one JSON object, `{` never
     // follows `}`.
     const startsNewCall = match.endsWithBrace && toArguments(calledFunction.arguments).trimStart().startsWith('{');
     return (id !== '' || index !== undefined) && name === match.name && !startsNewCall ? match : undefined;

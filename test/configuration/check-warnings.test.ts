@@ -28,6 +28,8 @@ describe('parley check', () => {
     ]);
     const lines = await checkValue({ ...usable, keys: { named: { project: 'p', key: 'key-with-a-line\nbreak' } } });
     expect(lines).toEqual([expect.stringMatching(/^parley\.json: keys\.named\.key: is not a valid key: /)]);
+    const [line] = await checkValue({ ...usable, keys: { named: { project: 'p', key: 'кључ-0123456789012' } } });
+    expect(line).toContain('non-Latin-1 characters');
   });
 
   it('warns about a role that no caller can have', async () => {
@@ -45,15 +47,24 @@ describe('parley check', () => {
     expect(await listWarnings({ roles, keys, scim })).toEqual([]);
   });
 
-  it('warns about an endpoint of the OpenAI protocol that has no path', async () => {
+  it('warns about an endpoint without a path if its protocol needs /v1', async () => {
     const models = {
       bare: { upstreams: [{ endpoint: 'https://api.example' }, { endpoint: 'https://api.example/' }] },
       good: { upstreams: [{ endpoint: 'https://api.example/v1' }, { protocol: 'demo' }] },
+      claude: {
+        upstreams: [{ protocol: 'anthropic', endpoint: 'https://api.example' }],
+        limits: { maxCompletionTokens: 64_000 },
+      },
     };
-    expect(await listWarnings({ models })).toEqual(
-      [0, 1].map(
-        (index) =>
-          `models.bare.upstreams[${index}].endpoint: has no path, and Parley calls /chat/completions below it. Most upstreams need /v1 at the end`,
+    const called = {
+      'bare.upstreams[0]': '/chat/completions',
+      'bare.upstreams[1]': '/chat/completions',
+      'claude.upstreams[0]': '/messages',
+    };
+    expect((await listWarnings({ models })).toSorted()).toEqual(
+      Object.entries(called).map(
+        ([upstream, path]) =>
+          `models.${upstream}.endpoint: has no path, and Parley calls ${path} below it. Most upstreams need /v1 at the end`,
       ),
     );
   });
@@ -116,6 +127,18 @@ describe('parley check --allow-missing-env', () => {
       'warning: parley.json: models.m.upstreams[0].key: needs the environment variable KEY, which is not set',
       'warning: parley.json: models.m.upstreams[0].weight: needs the environment variable WEIGHT, which is not set',
       'parley.json: no errors (1 model, 0 applications, 0 addons, 2 keys, 0 roles, 0 identity providers)',
+    ]);
+  });
+
+  it('accepts missing files of secrets and warns about each', async () => {
+    const value = {
+      keys: { k: { project: 'p', key: reference('file:/gone') } },
+      models: { m: { upstreams: [{ protocol: 'demo' }] } },
+    };
+    expect(await check(value)).toEqual([
+      0,
+      'warning: parley.json: keys.k.key: needs the file /gone, which does not exist',
+      expect.stringContaining('parley.json: no errors'),
     ]);
   });
 

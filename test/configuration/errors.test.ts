@@ -234,7 +234,7 @@ const faultyConfigurations: readonly (readonly [kind: string, value: unknown, ..
   [
     'a key that ends in a line break',
     { keys: { mine: { key: 'x\n', project: 'p' } } },
-    'keys.mine.key: is not a valid key: it must not contain control characters, or start or end with white space. Check for a trailing line break',
+    'keys.mine.key: is not a valid key: it must not contain control or non-Latin-1 characters, or start or end with white space. Check for a trailing line break',
   ],
   ['an empty key', { keys: { '': { project: 'p' } } }, 'keys["***#1"]: is not a valid key: it must not be empty'],
   [

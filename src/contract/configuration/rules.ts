@@ -57,7 +57,7 @@ function* findSpellingIssues(key: unknown, path: Path): Iterable<Issue> {
     yield {
       path,
       message:
-        'is not a valid key: it must not contain control characters, or start or end with white space. Check for a trailing line break',
+        'is not a valid key: it must not contain control or non-Latin-1 characters, or start or end with white space. Check for a trailing line break',
     };
   }
 }

@@ -45,13 +45,21 @@ function* findRolesWithoutCallers(configuration: Configuration): Iterable<Issue>
   }
 }
 
+/** Protocols whose endpoint ends in `/v1`, and the path of their calls below it. */
+const versionedPaths: ReadonlyMap<string, string> = new Map([
+  ['openai', '/chat/completions'],
+  ['anthropic', '/messages'],
+  ['mistral', '/chat/completions'],
+]);
+
 function* findEndpointsWithoutPath({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     for (const [index, upstream] of model.upstreams.entries()) {
-      if (getProtocol(upstream, model) !== 'openai' || URL.parse(upstream.endpoint ?? '')?.pathname !== '/') continue;
+      const calledPath = versionedPaths.get(getProtocol(upstream, model));
+      if (calledPath === undefined || URL.parse(upstream.endpoint ?? '')?.pathname !== '/') continue;
       yield {
         path: ['models', id, 'upstreams', index, 'endpoint'],
-        message: 'has no path, and Parley calls /chat/completions below it',
+        message: `has no path, and Parley calls ${calledPath} below it`,
         hint: 'most upstreams need /v1 at the end',
       };
     }
