@@ -16,7 +16,7 @@ let service: TestService;
 /** The upstream answers when it is resolved. */
 let gate: PromiseWithResolvers<void>;
 
-beforeEach(async () => {
+async function start(maxUserInputBytes: number): Promise<void> {
   gate = Promise.withResolvers();
   gate.resolve();
   stored = await openResponses('SQLite');
@@ -29,8 +29,8 @@ beforeEach(async () => {
     keys: { [callerKey]: { project: 'clients' } },
     security: { maxBodyBytes: 7 * mebibyte },
   };
-  service = await startService(configuration, { responses: stored.stores(), maxUserInputBytes: 6 * mebibyte });
-});
+  service = await startService(configuration, { responses: stored.stores(), maxUserInputBytes });
+}
 
 afterEach(async () => {
   gate.resolve();
@@ -42,7 +42,11 @@ afterEach(async () => {
 const create = (fields: object, path?: string) => post(service, { model: 'm', input: 'Hi', ...fields }, path);
 const createChain = async (...inputs: string[]): Promise<string | undefined> => {
   let last: string | undefined;
-  for (const input of inputs) last = ((await create({ input, previous_response_id: last })).json as { id: string }).id;
+  for (const input of inputs) {
+    const { status, json } = await create({ input, previous_response_id: last });
+    expect(status).toBe(200);
+    last = (json as { id: string }).id;
+  }
   return last;
 };
 const createConversation = async (...contents: string[]): Promise<{ id: string; itemIds: string[] }> => {
@@ -66,6 +70,8 @@ const startWaiting = async (fields: object) => {
 };
 
 describe('stored items that a call continues', () => {
+  beforeEach(() => start(6 * mebibyte));
+
   const overloaded = { status: 503, json: { error: { code: 'overloaded', message: expect.stringContaining('large inputs') } } };
 
   it.each([
@@ -90,9 +96,13 @@ describe('stored items that a call continues', () => {
     expect((await answer).status).toBe(200);
     expect((await create({ conversation })).status).toBe(200);
   });
+});
+
+describe('stored items of one response', () => {
+  beforeEach(() => start(1024 * mebibyte));
 
   it.each([
-    ['a chain', async () => ({ previous_response_id: await createChain(large, large, large) })],
+    ['a chain', async () => ({ previous_response_id: await createChain(large, large) })],
     ['a conversation', async () => ({ conversation: (await createConversation(large, large, large)).id })],
     ['references', async () => ({ input: (await createConversation(large, large, large)).itemIds.map(toReference) })],
   ])('may have as many bytes as a body: %s', async (name, store) => {
@@ -105,6 +115,8 @@ describe('stored items that a call continues', () => {
 });
 
 describe('large body', () => {
+  beforeEach(() => start(6 * mebibyte));
+
   const isAccepted = async (): Promise<boolean> => (await create({ input: `${large}${large}` })).status === 200;
 
   it('counts until its background run ends', async () => {
