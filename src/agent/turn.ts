@@ -114,14 +114,14 @@ function createSizeError(reason: string): ParleyError {
 /**
  * Returns the messages of a run with the results of its last turn in the order of the calls. Media messages follow the results.
  */
-export function sortByCallOrder(added: readonly Message[]): Message[] {
-  const turn = added.findLastIndex(({ role }) => role === 'assistant');
-  const calls = (added[turn]?.tool_calls ?? []) as readonly ToolCall[];
+export function sortByCallOrder(runMessages: readonly Message[]): Message[] {
+  const lastTurnIndex = runMessages.findLastIndex(({ role }) => role === 'assistant');
+  const calls = (runMessages[lastTurnIndex]?.tool_calls ?? []) as readonly ToolCall[];
   const getPosition = ({ role, tool_call_id: id }: Message): number =>
     role === 'tool' ? calls.findIndex((call) => call.id === id) : calls.length;
   return [
-    ...added.slice(0, turn + 1),
-    ...added.slice(turn + 1).sort((first, second) => getPosition(first) - getPosition(second)),
+    ...runMessages.slice(0, lastTurnIndex + 1),
+    ...runMessages.slice(lastTurnIndex + 1).sort((first, second) => getPosition(first) - getPosition(second)),
   ];
 }
 
@@ -137,8 +137,8 @@ export function appendLastTurnNote(results: readonly ToolMessage[]): void {
 }
 
 /** Returns the number of turns in the messages that a run added. */
-export function countTurns(added: readonly Message[]): number {
-  return added.filter(({ role }) => role === 'assistant').length;
+export function countTurns(runMessages: readonly Message[]): number {
+  return runMessages.filter(({ role }) => role === 'assistant').length;
 }
 
 /** Returns the names of the functions in `tools` of a request. Ignores malformed entries. */
@@ -169,7 +169,10 @@ export class TurnUsage {
     return parts.length > 0 || this.#usage === undefined ? parts : [toModelUsage(this.#model, this.#usage)];
   }
 
-  /** Returns the items with the cached tokens of the model's own reply, which have separate prices. */
+  /**
+   * Returns the items for pricing. If the only item has the prompt tokens of the reply's usage, adds the cached tokens of that
+   * usage, which have a separate price.
+   */
   pricedItems(): PricedUsage[] {
     const [item, ...otherItems] = this.items();
     if (item === undefined || otherItems.length > 0 || item.prompt_tokens !== this.#usage?.prompt_tokens) return this.items();

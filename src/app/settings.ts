@@ -14,10 +14,10 @@ export interface Settings {
   readonly host: string;
   readonly port: number;
   readonly dataFolder: string;
-  /** Number of processes that serve. With 1, the process that starts serves. */
+  /** Number of processes that serve requests. If it is 1, the first process serves them itself. */
   readonly workers: number;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
-  readonly shared: SharedAddresses;
+  readonly shared: SharedStores;
   /** `PARLEY_SECRET`: secrets for encryption at rest and signing, newest first. If empty, the node creates a secret in the data folder. */
   readonly secrets: readonly Secret[];
   readonly drainMs: number;
@@ -27,10 +27,10 @@ export interface Settings {
   readonly logLevel: LogLevel;
 }
 
-/** Addresses of stores that nodes share. If a field is undefined, the node uses its local store. */
-interface SharedAddresses {
+/** Stores that nodes share. If `databaseUrl`, `redisUrl`, or `files` is undefined, the node uses its local store. */
+interface SharedStores {
   readonly databaseUrl: Secret | undefined;
-  /** Read-only copy of the database, for reports that can be some seconds old. */
+  /** Read-only copy of the database, for reports that can be some seconds old. If undefined, reports use the database. */
   readonly replicaUrl: Secret | undefined;
   /** Maximum number of connections to the database, and to its replica. Undefined for the default. */
   readonly databasePool: number | undefined;
@@ -38,7 +38,7 @@ interface SharedAddresses {
   readonly files: S3Address | undefined;
 }
 
-/** Invalid flag or environment variable. The message may be shown to the user. */
+/** Invalid flag or environment variable. The message is for the operator. */
 export class SettingError extends Error {}
 
 /** Returns the message of an error for the operator. */
@@ -53,17 +53,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns the settings. Flags override the environment, and the environment overrides the defaults. Throws SettingError. */
 export function readSettings(flags: ServeFlags, environment: Environment): Settings {
-  const listed = environment.PARLEY_CONFIG?.split(',').map((file) => file.trim()) ?? [];
+  const environmentFiles = environment.PARLEY_CONFIG?.split(',').map((file) => file.trim()) ?? [];
   const { tlsCert, tlsKey } = flags;
   const port = toInteger('the port', flags.port ?? environment.PARLEY_PORT ?? '8080', maxPort);
   return {
-    configurationFiles: flags.config ?? listed.filter((file) => file !== ''),
+    configurationFiles: flags.config ?? environmentFiles.filter((file) => file !== ''),
     host: flags.host ?? environment.PARLEY_HOST ?? '127.0.0.1',
     port,
     dataFolder: readDataFolder(flags.data, environment),
     workers: toWorkerCount(flags.workers ?? environment.PARLEY_WORKERS ?? '1'),
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
-    shared: toSharedAddresses(environment),
+    shared: toSharedStores(environment),
     secrets: toSecrets(environment.PARLEY_SECRET ?? ''),
     drainMs: toInteger('PARLEY_DRAIN_MS', environment.PARLEY_DRAIN_MS ?? '30000', 86_400_000),
     lameDuckMs: toInteger('PARLEY_LAME_DUCK_MS', environment.PARLEY_LAME_DUCK_MS ?? '2000', 86_400_000),
@@ -102,7 +102,7 @@ function toMetricsPort(text: string | undefined, port: number): number | undefin
   return metricsPort;
 }
 
-function toSharedAddresses(environment: Environment): SharedAddresses {
+function toSharedStores(environment: Environment): SharedStores {
   const shared = {
     databaseUrl: toSecret(environment.PARLEY_DATABASE_URL),
     replicaUrl: toSecret(environment.PARLEY_DATABASE_REPLICA_URL),
@@ -110,7 +110,7 @@ function toSharedAddresses(environment: Environment): SharedAddresses {
     redisUrl: toSecret(environment.PARLEY_REDIS_URL),
     files: readFilesAddress(environment),
   };
-  requireAddresses(shared);
+  validateAddresses(shared);
   const [setting] = ['PARLEY_DATABASE_URL', 'PARLEY_REDIS_URL', 'PARLEY_FILES_URL'].filter((name) => environment[name]);
   if (setting !== undefined && toSecrets(environment.PARLEY_SECRET ?? '').length === 0)
     throw new SettingError(`${setting} is set, so PARLEY_SECRET must also be set. Use the same value for all nodes`);
@@ -122,9 +122,9 @@ function toPoolSize(text: string | undefined): number | undefined {
   return toInteger('PARLEY_DATABASE_POOL', text, maxPoolSize, 1);
 }
 
-function requireAddresses({ databaseUrl, replicaUrl, redisUrl }: SharedAddresses): void {
-  requirePostgres('PARLEY_DATABASE_URL', databaseUrl);
-  requirePostgres('PARLEY_DATABASE_REPLICA_URL', replicaUrl);
+function validateAddresses({ databaseUrl, replicaUrl, redisUrl }: SharedStores): void {
+  validatePostgresUrl('PARLEY_DATABASE_URL', databaseUrl);
+  validatePostgresUrl('PARLEY_DATABASE_REPLICA_URL', replicaUrl);
   if (replicaUrl !== undefined && databaseUrl === undefined)
     throw new SettingError('PARLEY_DATABASE_REPLICA_URL is set, so PARLEY_DATABASE_URL must also be set');
   try {
@@ -134,7 +134,7 @@ function requireAddresses({ databaseUrl, replicaUrl, redisUrl }: SharedAddresses
   }
 }
 
-function requirePostgres(name: string, url: Secret | undefined): void {
+function validatePostgresUrl(name: string, url: Secret | undefined): void {
   if (url === undefined || /^postgres(ql)?:\/\/./.test(url.reveal())) return;
   throw new SettingError(`${name} must be a URL that starts with postgres://`);
 }

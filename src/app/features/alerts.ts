@@ -5,9 +5,9 @@ import type { Feature } from '../service/feature.ts';
 /** Webhooks about limits. */
 export const alerts: Feature = {
   operations: () => alertOperations,
-  add({ app, alerts: parts, counters, identify, http, snapshot, clock, reportError }) {
-    if (parts === undefined) return;
-    const { store, onUndelivered } = parts;
+  add({ app, alerts: alertDeps, counters, identify, http, snapshot, clock, reportError }) {
+    if (alertDeps === undefined) return;
+    const { store, onUndelivered } = alertDeps;
     const deliveries = new AlertDeliveries({ store, onUndelivered, http, snapshot, clock, reportError });
     counters.onThreshold((reached) => deliveries.record(reached));
     app.addHook('onClose', () => deliveries.close());

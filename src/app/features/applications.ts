@@ -27,10 +27,10 @@ export const applications: Feature = {
   },
 };
 
-function createImportDocument({ guarded, openApi, snapshot }: Core): ImportDeps['importDocument'] {
+function createImportDocument({ guardedHttp, openApi, snapshot }: Core): ImportDeps['importDocument'] {
   return ({ text, url, owner, include, exclude, maxBytes }) => {
     const { connectMs, timeoutMs } = snapshot().configuration.tools;
     const bounds = { connectMs, timeoutMs: Math.min(timeoutMs, maxDocumentLoadMs), maxBytes };
-    return importOpenApi({ text, url }, { include, exclude }, { http: guarded, reader: openApi, owner, ...bounds });
+    return importOpenApi({ text, url }, { include, exclude }, { http: guardedHttp, reader: openApi, owner, ...bounds });
   };
 }

@@ -1,16 +1,16 @@
-import { compatOperations } from '#surfaces/chat-completions/openapi.ts';
-import { compatRoutes } from '#surfaces/chat-completions/routes.ts';
+import { chatCompletionOperations } from '#surfaces/chat-completions/openapi.ts';
+import { chatCompletionRoutes } from '#surfaces/chat-completions/routes.ts';
 import { routeNotFound } from '#surfaces/http/path-methods.ts';
 import { passThroughOperation } from '#surfaces/passthrough/openapi.ts';
 import { createPassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
 import { responseOperation } from '#surfaces/responses/openapi.ts';
-import { type Feature, listCompatPrefixes } from '../service/feature.ts';
+import { type Feature, listChatCompletionPrefixes } from '../service/feature.ts';
 
 /** Chat completions, embeddings, and the APIs that are passed through. */
 export const chatCompletions: Feature = {
-  operations: (aliases) => compatOperations(listCompatPrefixes(aliases), passThroughOperation, responseOperation),
+  operations: (aliases) => chatCompletionOperations(listChatCompletionPrefixes(aliases), passThroughOperation, responseOperation),
   add({ app, handler, calls, snapshot, aliases, deploymentApis }) {
-    compatRoutes(app, {
+    chatCompletionRoutes(app, {
       handler,
       calls,
       passThrough: createPassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),

@@ -8,9 +8,9 @@ import type { Feature } from '../service/feature.ts';
 /** Conversations of the page, and shared copies of them. */
 export const chats: Feature = {
   operations: () => chatOperations,
-  add({ app, chats: store, shares, contents, ...core }) {
+  add({ app, chats: store, shares, storedResources, ...core }) {
     if (store === undefined) return;
-    const deps = { ...core, chats: store, files: contents };
+    const deps = { ...core, chats: store, files: storedResources };
     chatRoutes(app, deps);
     if (shares !== undefined) shareRoutes(app, { ...deps, shares, newId: randomUUID, newToken: createRandomSecret });
   },

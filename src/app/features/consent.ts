@@ -2,7 +2,7 @@ import { consentOperations } from '#surfaces/consent/openapi.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
 import type { Feature } from '../service/feature.ts';
 
-/** Consent of users to the dependencies of deployments. */
+/** User consent to calls between deployments. */
 export const consent: Feature = {
   operations: () => consentOperations,
   add({ app, consent: deps, ...core }) {

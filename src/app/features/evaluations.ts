@@ -23,7 +23,7 @@ export const evaluations: Feature = {
         request,
         signal,
       });
-    const lease = new NodeLease({ runs: leases, node: randomUUID(), clock });
+    const lease = new NodeLease({ leases, node: randomUUID(), clock });
     const runs = new EvaluationRuns({ ...core, sendRequest, store: results, lease, newId, isShared });
     app.addHook('onClose', () => runs.close());
     const deps = { ...core, store: core.stores.applications, evaluations: runs, results, newId };

@@ -9,10 +9,10 @@ import type { Feature } from '../service/feature.ts';
 /** Files, and the other resources in the buckets of users. */
 export const files: Feature = {
   operations: () => [...fileOperations, ...resourceOperations],
-  add({ app, contents, savedApplications: store, ...core }) {
-    if (contents === undefined) return;
+  add({ app, storedResources, savedApplications: store, ...core }) {
+    if (storedResources === undefined) return;
     const applications = new ApplicationResources({ ...core, store, newId: randomUUID });
-    fileRoutes(app, { ...core, files: contents });
-    resourceRoutes(app, { ...core, contents, applications });
+    fileRoutes(app, { ...core, files: storedResources });
+    resourceRoutes(app, { ...core, contents: storedResources, applications });
   },
 };

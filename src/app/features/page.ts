@@ -6,10 +6,10 @@ import type { Feature } from '../service/feature.ts';
 /** The web page, and the identity providers that it offers. */
 export const page: Feature = {
   operations: () => signInOperations,
-  add({ app, snapshot, entries, ...core }) {
+  add({ app, snapshot, entries: entryDeps, ...core }) {
     uiRoutes(app, {
       listSignInOptions: createSignInOptions({ ...core, snapshot }),
-      isFirstStart: () => entries?.firstStart.isWaiting(entries.entries.configuration) === true,
+      isFirstStart: () => entryDeps?.firstStart.isWaiting(entryDeps.entries.configuration) === true,
       settings: () => snapshot().configuration.page,
     });
   },

@@ -42,12 +42,12 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
     calls,
     inFlightCalls,
     inputMemory,
-    hasEnded,
+    hasLostAccess,
   } = core;
   const { responses, conversations, isShared } = core.responses;
   const aliases = core.aliases.compat;
   const newId = createLetterIds();
-  const lease = new NodeLease({ runs: responses.runs, node: randomUUID(), clock });
+  const lease = new NodeLease({ leases: responses.runs, node: randomUUID(), clock });
   const unconfirmed = new UnconfirmedWrites(clock);
   const startingWrites = new Map<string, Promise<unknown>>();
   const storage = new DatabaseResponseStorage({
@@ -82,7 +82,7 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
   });
   // If a node misses the notice, it learns about the end when it reads the store.
   const notifyEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
-  storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded, startingWrites, hasEnded });
+  storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded, startingWrites, hasLostAccess });
   chatRunRoutes(app, { ...core, runs, responses, notifyEnded });
   conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases, inputMemory });
   return { storage, background: { runs, responses } };

@@ -88,7 +88,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const openApi = new OpenApiReader();
   const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, reportError, onUnusablePart });
   const currentTools = (): ConfiguredTools => toolSources(snapshot().configuration);
-  const guarded: HttpClient = {
+  const guardedHttp: HttpClient = {
     send: (request, listener) => currentTools().sources.http.send(request, listener),
     close: () => undefined,
   };
@@ -97,7 +97,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const upstreamDeps = {
     loadBalancer,
     clock,
-    protocols: composeProtocols(deps, guarded),
+    protocols: composeProtocols(deps, guardedHttp),
     perRequestKeys,
     reserveQuota,
     onQuotaHeaders: createQuotaListener({ loadBalancer, clock }),
@@ -134,7 +134,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
     embed: (target, request, signal) => answerEmbeddings(upstreamDeps, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough(upstreamDeps, { target, request }, reply),
     callFeature: (request, signal) =>
-      callFeature({ http: deps.http, guardedHttp: guarded, perRequestKeys, requireConsent, reserveQuota }, request, signal),
+      callFeature({ http: deps.http, guardedHttp, perRequestKeys, requireConsent, reserveQuota }, request, signal),
     countTokens: (target, input, signal) => countTokens(upstreamDeps, { target, ...input, signal }),
   };
   innerCalls.connect(calls);
@@ -144,7 +144,19 @@ export function composePipeline(deps: CompleteServiceDeps) {
   };
   const starters: CallerRoutesDeps['starters'] = (deployment, options) =>
     listServerStarters({ starters: currentTools().starters, reportError }, deployment, options);
-  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, innerCalls, starters, ...toolRoutes };
+  return {
+    catalog,
+    documents,
+    mcp,
+    openApi,
+    guardedHttp,
+    counters,
+    consent,
+    calls,
+    innerCalls,
+    starters,
+    ...toolRoutes,
+  };
 }
 
 function toStateSigner(seal: Seal): StateSigner {
@@ -155,10 +167,10 @@ function toStateSigner(seal: Seal): StateSigner {
 /** Pause between frames. It is long enough for a reader to see that the demo streams. */
 const defaultDemoPaceMs = 15;
 
-/** Returns the protocols of upstreams. `guarded` is for URLs that users control. */
+/** Returns the protocols of upstreams. `guardedHttp` is for URLs that users control. */
 function composeProtocols(
   { http, embedder, clock, demoPaceMs = defaultDemoPaceMs, onUnsupported = () => undefined }: ServiceDeps,
-  guarded: HttpClient,
+  guardedHttp: HttpClient,
 ): Record<ProtocolName, ChatProtocol> {
   const newId = createLetterIds();
   const withTools = (protocol: ChatProtocol): ChatProtocol => withFunctions(protocol, newId);
@@ -174,7 +186,7 @@ function composeProtocols(
   return {
     openai: withTools(createOpenAiProtocol(http, 'openai', responses)),
     azure: withTools(createOpenAiProtocol(http, 'azure', responses)),
-    application: chooseByGuard(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
+    application: chooseByGuard(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guardedHttp, 'application')),
     dial: createOpenAiProtocol(http, 'dial'),
     anthropic: withTools(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
     ...vendorProtocols,

@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { createLetterIds } from '#base/text/letter-id.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { createUserBlockedError } from '#domain/callers/blocked-users.ts';
@@ -104,7 +104,7 @@ function composeCore(
   const keyUses = journal && new KeyUses({ ...parts, kind: 'configured keys', write: (uses) => journal.recordKeyUses(uses) });
   if (keyUses !== undefined) app.addHook('onClose', () => keyUses.close());
   const identify = composeIdentify(parts, { keyUses, userKeys, blockedUsers, groupRoles, people });
-  const contents = composeContents(parts);
+  const storedResources = composeStoredResources(parts);
   const { applications } = parts.stores;
   const inputMemory = new InputMemory(parts.maxUserInputBytes ?? getUserInputBytes(getProcessMemory()));
   const prepareSaved = (id: string): void =>
@@ -121,13 +121,14 @@ function composeCore(
     blockedUsers,
     groupRoles,
     people,
-    hasEnded: (caller) =>
-      userKeys?.hasEnded(caller) === true ||
+    hasLostAccess: (caller) =>
+      userKeys?.hasInvalidKey(caller) === true ||
       blockedUsers?.has(caller) === true ||
       hasExpired(caller, clock.epochMs()) ||
       wasRevoked(caller, snapshot().keys),
-    contents,
-    savedApplications: contents === undefined ? applications : withFileDeletion(applications, contents, reportError),
+    storedResources,
+    savedApplications:
+      storedResources === undefined ? applications : withFileDeletion(applications, storedResources, reportError),
     recordAudit: withSavedApplications(parts.recordAudit, prepareSaved),
     aliases: snapshot().configuration.aliases,
     createdSeconds: Math.floor(clock.epochMs() / 1000),
@@ -136,7 +137,7 @@ function composeCore(
   };
 }
 
-function composeContents({ files, snapshot, clock, reportError }: CompleteServiceDeps): StoredResources | undefined {
+function composeStoredResources({ files, snapshot, clock, reportError }: CompleteServiceDeps): StoredResources | undefined {
   if (files === undefined) return undefined;
   const bounds = () => snapshot().configuration.files;
   return new StoredResources({ ...defaultFileLimits, ...files, bounds, clock, newId: randomUUID, reportError });
@@ -228,7 +229,7 @@ function composeUserKeys(
 ): UserKeys | undefined {
   if (keys === undefined) return undefined;
   const userKeys = new UserKeys({ ...keys, snapshot, clock, reportError, broadcast });
-  userKeys.onChange(() => inFlightCalls.abortMatching((caller) => userKeys.hasEnded(caller), createKeyEndedError()));
+  userKeys.onChange(() => inFlightCalls.abortMatching((caller) => userKeys.hasInvalidKey(caller), createKeyEndedError()));
   app.addHook('onClose', () => userKeys.close());
   return userKeys;
 }
@@ -266,9 +267,9 @@ function endCallsOfRevokedKeys(
   { snapshot, clock, reportError }: CompleteServiceDeps,
   inFlightCalls: InFlightCalls,
 ): void {
-  const recurring = new Recurring(reportError);
+  const tasks = new RecurringTasks(reportError);
   let { keys } = snapshot();
-  recurring.every(keySweepMs, 'cannot end calls of revoked keys', async () => {
+  tasks.every(keySweepMs, 'cannot end calls of revoked keys', async () => {
     const hasChanged = snapshot().keys !== keys;
     keys = snapshot().keys;
     if (!hasChanged && !keys.hasExpiringKeys) return;
@@ -277,7 +278,7 @@ function endCallsOfRevokedKeys(
       createKeyEndedError(),
     );
   });
-  app.addHook('onClose', async () => recurring.close());
+  app.addHook('onClose', async () => tasks.close());
 }
 
 function createKeyEndedError(): ParleyError {

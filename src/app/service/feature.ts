@@ -10,7 +10,7 @@ import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import type { InputMemory } from '#services/node/input-memory.ts';
 import type { GroupRoles } from '#services/scim/group-roles.ts';
 import type { People } from '#services/scim/people.ts';
-import type { CompatDeps } from '#surfaces/chat-completions/routes.ts';
+import type { ChatCompletionDeps } from '#surfaces/chat-completions/routes.ts';
 import type { ApiOperation } from '#surfaces/http/openapi/operation.ts';
 import type { RequestHandler } from '#surfaces/http/request-handler.ts';
 import type { ServeRaw } from '#surfaces/http/serve-raw.ts';
@@ -32,9 +32,9 @@ export interface Core extends CompleteServiceDeps, CallPipeline {
   /** Undefined if the service does not store who has signed in. */
   readonly people: People | undefined;
   /** Returns whether calls that this caller started must end, because its key is no longer valid or its user is blocked. */
-  readonly hasEnded: (caller: Caller) => boolean;
+  readonly hasLostAccess: (caller: Caller) => boolean;
   /** Undefined if the service stores no files. */
-  readonly contents: StoredResources | undefined;
+  readonly storedResources: StoredResources | undefined;
   /** Applications that users save. Deleting one also deletes its files. */
   readonly savedApplications: ApplicationStore;
   /** Aliases in the configuration at the start of the process. */
@@ -44,7 +44,7 @@ export interface Core extends CompleteServiceDeps, CallPipeline {
   /** Handlers of `POST /v1/deployments/{id}/{name}` by name. Features add theirs. */
   readonly deploymentActions: Map<string, ServeRaw>;
   /** Handlers of APIs on paths of deployments, which the chat completions route reaches. Features set theirs. */
-  readonly deploymentApis: { responses?: CompatDeps['serveResponses'] };
+  readonly deploymentApis: { responses?: ChatCompletionDeps['serveResponses'] };
 }
 
 /** One feature: its part of the API description, and the routes, services, and stores behind it. Features do not use each other. */
@@ -56,6 +56,6 @@ export interface Feature {
 }
 
 /** Returns the prefixes of paths in the form of chat completions. */
-export function listCompatPrefixes({ compat }: Configuration['aliases']): readonly string[] {
+export function listChatCompletionPrefixes({ compat }: Configuration['aliases']): readonly string[] {
   return ['compat', ...compat];
 }

@@ -78,7 +78,7 @@ export function toText(parts: readonly ContentPart[], separator: string): string
     .join(separator);
 }
 
-/** Returns a string if all parts are text without cache marks, otherwise the parts. */
+/** Returns a string if all parts are text without `cache_control`, otherwise the parts. */
 export function toContent(parts: readonly ContentPart[], separator: string): string | ContentPart[] {
   const isPlain = parts.every((part) => isTextPart(part) && part.cache_control === undefined);
   return isPlain ? toText(parts, separator) : [...parts];

@@ -48,7 +48,7 @@ function needsFolding(messages: readonly Message[]): boolean {
 }
 
 /**
- * Joins contents into one text. Parts with additional fields, such as cache marks, stay separate. The texts between them become
+ * Joins contents into one text. Parts with additional fields, such as `cache_control`, stay separate. The texts between them become
  * one part each.
  */
 function joinContents(contents: readonly NonNullable<Message['content']>[]): string | ContentPart[] {

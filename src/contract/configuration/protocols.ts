@@ -22,7 +22,7 @@ export interface ProtocolTraits {
   /** Whether Parley calls the model in the Messages dialect. */
   readonly speaksMessages: (target: ServedModel) => boolean;
   /** Whether upstreams accept marks for prompt caching. Upstreams of the Messages dialect accept them in any case. */
-  readonly acceptsCacheMarks: boolean;
+  readonly acceptsCacheControl: boolean;
   /** Whether upstreams accept `top_k` and thinking in the form of the Messages dialect. */
   readonly acceptsThinking: boolean;
   /**
@@ -63,7 +63,7 @@ const defaultTraits: ProtocolTraits = {
   supportsTools: true,
   structuredKeyKind: undefined,
   speaksMessages: () => false,
-  acceptsCacheMarks: false,
+  acceptsCacheControl: false,
   acceptsThinking: false,
   hasJsonMode: true,
   acceptsFormatWithTools: () => true,
@@ -99,7 +99,7 @@ const modelTraits = {
     ...defaultTraits,
     telemetryName: 'aws.bedrock',
     structuredKeyKind: 'signing',
-    acceptsCacheMarks: true,
+    acceptsCacheControl: true,
     acceptsThinking: true,
     thoughtFormat: 'claude',
     hasJsonMode: false,

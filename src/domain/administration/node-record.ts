@@ -14,9 +14,9 @@ export interface NodeRecord {
 
 /** Port that stores the running nodes of an installation. Each method throws `StoreError`. */
 export interface NodeStore {
-  /** Adds or replaces the record of a node, and deletes records that ended before `nowMs`. */
+  /** Adds or replaces the record of a node, and deletes records that expired before `nowMs`. */
   put(record: NodeRecord, nowMs: number): Promise<void>;
   delete(node: string): Promise<void>;
-  /** Returns the nodes whose time has not passed, by name. */
+  /** Returns the records that have not expired, ordered by node name. */
   list(nowMs: number): Promise<readonly NodeRecord[]>;
 }

@@ -15,7 +15,7 @@ export interface FileLayerDeps {
   readonly digestFiles: (text: string) => string;
   readonly nodes: {
     readonly isComplete: boolean;
-    announceFiles(digest: string): Promise<void>;
+    announceConfiguration(digest: string): Promise<void>;
     list(): Promise<readonly NodeRecord[]>;
   };
   /** Called when this node starts to use files of another node. */
@@ -94,7 +94,7 @@ export class FileLayer {
     // The digest of equal files depends on the newest secret, so the stored one is announced.
     const digest = this.#stored?.isOwn ? this.#stored.digest : this.#own.digest;
     if (digest === this.#announcedDigest) return;
-    await this.#deps.nodes.announceFiles(digest);
+    await this.#deps.nodes.announceConfiguration(digest);
     this.#announcedDigest = digest;
   }
 

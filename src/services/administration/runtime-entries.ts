@@ -11,7 +11,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
 import type { EntryChange, EntryRef, EntryStore, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import { StoreError } from '#domain/store-error.ts';
-import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
+import { DataRefresher, type DataRefresherDeps } from '../node/data-refresher.ts';
 import {
   type ActiveLayers,
   activateLayers,
@@ -32,7 +32,7 @@ const maxStaleMs = 60_000;
 const maxAttempts = 20;
 const maxListedPaths = 5;
 
-export interface RuntimeEntriesDeps extends StoredDataDeps {
+export interface RuntimeEntriesDeps extends DataRefresherDeps {
   readonly store: EntryStore;
   /** Files that are in force on all nodes. If undefined, the files of this node are in force on it. */
   readonly fileLayer?: Pick<FileLayer, 'apply' | 'findReplacement'> | undefined;
@@ -82,7 +82,7 @@ export interface ChangeResult {
  */
 export class RuntimeEntries {
   readonly #deps: RuntimeEntriesDeps;
-  readonly #stored: StoredData;
+  readonly #refresher: DataRefresher;
   #files: ValidConfiguration;
   #inForce: ValidConfiguration;
   #entries = new Map<string, RuntimeEntry>();
@@ -104,7 +104,7 @@ export class RuntimeEntries {
     this.#deps = deps;
     this.#files = deps.files;
     this.#inForce = deps.files;
-    this.#stored = new StoredData(deps, {
+    this.#refresher = new DataRefresher(deps, {
       name: 'entries',
       outageMessage: 'could not read the entries of other nodes. The known entries stay in effect',
       readData: () => this.#read(),
@@ -114,11 +114,13 @@ export class RuntimeEntries {
 
   /** Reads the stored entries. If the store is unavailable, they take effect as soon as it is available. */
   async start(): Promise<void> {
-    await this.#stored.load().catch((error) => this.#deps.reportError('could not read the entries created at run time', error));
+    await this.#refresher
+      .load()
+      .catch((error) => this.#deps.reportError('could not read the entries created at run time', error));
   }
 
   close(): void {
-    this.#stored.close();
+    this.#refresher.close();
   }
 
   /** Replaces the configuration of the files. */
@@ -134,10 +136,10 @@ export class RuntimeEntries {
   async shareFiles(): Promise<void> {
     const { fileLayer, store } = this.#deps;
     if (fileLayer === undefined) return;
-    await this.#stored.load();
+    await this.#refresher.load();
     const revision = this.#revision;
     const files = await fileLayer.findReplacement();
-    if (files !== undefined) await this.#stored.write(() => store.commitFiles(revision, files));
+    if (files !== undefined) await this.#refresher.write(() => store.commitFiles(revision, files));
   }
 
   /** Configuration in force. */
@@ -152,7 +154,7 @@ export class RuntimeEntries {
 
   /** Entries in the order of their creation. Throws `StoreError` if they were never read. */
   async list(): Promise<ReadonlyMap<string, RuntimeEntry>> {
-    await this.#stored.load();
+    await this.#refresher.load();
     return this.#entries;
   }
 
@@ -188,7 +190,7 @@ export class RuntimeEntries {
 
   async #change(plan: (view: EntryView) => readonly PlannedWrite[], options: ChangeOptions): Promise<ChangeResult> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      await this.#stored.load();
+      await this.#refresher.load();
       const planned = plan(this.#toView());
       const writes = this.#toWrites(planned, options);
       if (writes.length === 0) return { change: undefined, writes };
@@ -201,7 +203,7 @@ export class RuntimeEntries {
       if (isDryRun) return { change: undefined, writes };
       const id = this.#deps.newId();
       const change = { id, atMs, author, action, ...(undoes !== undefined && { undoes }), writes, revokedDigests };
-      const committed = await this.#stored.write(async () => {
+      const committed = await this.#refresher.write(async () => {
         const result = await this.#deps.store.commit(revision, change);
         if (result !== 'conflict' && layers !== undefined) this.#prepared = { revision: result, files, layers };
         return result;

@@ -2,7 +2,8 @@ import { createHmac, hash } from 'node:crypto';
 import { type HttpClient, HttpError } from '#base/http/client.ts';
 import { openReply } from '#base/http/read-reply.ts';
 import { type Clock, dayMs } from '#base/time/clock.ts';
-import { FreshRead, Recurring } from '#base/time/recurring.ts';
+import { FreshRead } from '#base/time/fresh-read.ts';
+import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 import type { AlertEntry } from '#contract/configuration/alerts.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { AlertDelivery, AlertStore } from '#domain/limits/alert-store.ts';
@@ -59,7 +60,7 @@ type NewDelivery = Parameters<AlertStore['add']>[0];
  */
 export class AlertDeliveries {
   readonly #deps: AlertDeliveriesDeps;
-  readonly #recurring: Recurring;
+  readonly #tasks: RecurringTasks;
   readonly #aborter = new AbortController();
   readonly #work = new FreshRead(() => this.#run());
   readonly #unwritten = new Map<string, NewDelivery>();
@@ -68,9 +69,9 @@ export class AlertDeliveries {
 
   constructor(deps: AlertDeliveriesDeps) {
     this.#deps = deps;
-    this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(pollIntervalMs, 'cannot read or write the webhooks of alerts', () => this.#work.run());
-    this.#recurring.every(cleanUpMs, 'cannot delete old webhooks of alerts', async () => {
+    this.#tasks = new RecurringTasks(deps.reportError);
+    this.#tasks.startAndEvery(pollIntervalMs, 'cannot read or write the webhooks of alerts', () => this.#work.run());
+    this.#tasks.every(cleanUpMs, 'cannot delete old webhooks of alerts', async () => {
       if (this.#isConfigured) await deps.store.deleteExpired(deps.clock.epochMs());
     });
   }
@@ -88,7 +89,7 @@ export class AlertDeliveries {
 
   /** Writes recorded thresholds and cancels attempts in progress, which other nodes or the next start repeat. */
   async close(): Promise<void> {
-    this.#recurring.close();
+    this.#tasks.close();
     this.#aborter.abort();
     await this.#work.run().catch(() => undefined);
     await Promise.all(this.#attempts.values());

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { truncate } from '#base/text/truncate.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -29,14 +29,14 @@ const orphanedMessage = 'The node that ran this evaluation stopped. Start the ev
 export class EvaluationRuns {
   readonly #deps: EvaluationRunsDeps;
   readonly #running = new Map<string, EvaluationRun>();
-  readonly #recurring: Recurring;
+  readonly #tasks: RecurringTasks;
 
   constructor(deps: EvaluationRunsDeps) {
     this.#deps = deps;
-    this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(orphanIntervalMs, 'could not maintain evaluations in progress', () => this.#failOrphaned());
+    this.#tasks = new RecurringTasks(deps.reportError);
+    this.#tasks.startAndEvery(orphanIntervalMs, 'could not maintain evaluations in progress', () => this.#failOrphaned());
     if (deps.isShared)
-      this.#recurring.every(checkIntervalMs, 'could not check the evaluations of this node', () => this.#checkRunning());
+      this.#tasks.every(checkIntervalMs, 'could not check the evaluations of this node', () => this.#checkRunning());
   }
 
   /** Resolves after the evaluation has started. Throws `overloaded`, `shutting_down`, `deployment_not_found`, or `StoreError`. */
@@ -79,7 +79,7 @@ export class EvaluationRuns {
   }
 
   async close(): Promise<void> {
-    this.#recurring.close();
+    this.#tasks.close();
     for (const run of this.#running.values()) run.cancel(undefined);
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
     await this.#deps.lease.stop().catch(() => undefined);

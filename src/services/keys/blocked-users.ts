@@ -1,9 +1,9 @@
-import { Recurring } from '#base/time/recurring.ts';
+import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 import { type BlockedUserStore, createUserBlockedError } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
+import { DataRefresher, type DataRefresherDeps } from '../node/data-refresher.ts';
 
-export interface BlockedUsersDeps extends StoredDataDeps {
+export interface BlockedUsersDeps extends DataRefresherDeps {
   readonly store: BlockedUserStore;
 }
 
@@ -12,13 +12,13 @@ const sweepIntervalMs = 1_000;
 
 /**
  * Blocked users, all in memory, so that checks do not query the store. While the store is unavailable, the last list stays
- * valid. Callers wait for the first read after the start. If it fails, all callers are admitted until a read succeeds, which
+ * valid. Callers wait for the first read after the start. If it fails, all callers are admitted until a read succeeds. That read
  * ends the calls of blocked users.
  */
 export class BlockedUsers {
   readonly #store: BlockedUserStore;
-  readonly #recurring: Recurring;
-  readonly #stored: StoredData;
+  readonly #tasks: RecurringTasks;
+  readonly #refresher: DataRefresher;
   #users: ReadonlySet<string> = new Set();
   /** Users that provisioning blocked, in lower case. */
   #foldedUsers: ReadonlySet<string> = new Set();
@@ -27,14 +27,14 @@ export class BlockedUsers {
 
   constructor(deps: BlockedUsersDeps) {
     this.#store = deps.store;
-    this.#stored = new StoredData(deps, {
+    this.#refresher = new DataRefresher(deps, {
       name: 'blocked-users',
       outageMessage: 'could not read the blocked users. The last list stays in effect',
       readData: () => this.#read(),
     });
-    this.#recurring = new Recurring(deps.reportError);
-    this.#stored.start();
-    this.#recurring.every(sweepIntervalMs, 'could not end the calls of blocked users', async () => {
+    this.#tasks = new RecurringTasks(deps.reportError);
+    this.#refresher.start();
+    this.#tasks.every(sweepIntervalMs, 'could not end the calls of blocked users', async () => {
       if (this.#users.size > 0) this.#onChange();
     });
   }
@@ -50,20 +50,20 @@ export class BlockedUsers {
 
   /** Returns the caller. Throws `user_blocked`. */
   admit(caller: Caller): Caller | Promise<Caller> {
-    const { firstRead } = this.#stored;
+    const { firstRead } = this.#refresher;
     if (firstRead !== undefined) return firstRead.then(() => this.admit(caller));
     if (this.has(caller)) throw createUserBlockedError();
     return caller;
   }
 
-  /** Writes to the store. Resolves after this node has read the result or scheduled a read, even if the write fails. */
+  /** Writes to the store. Settles after this node has read the data or scheduled a read. Rejects if the write fails. */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
-    return this.#stored.write(write);
+    return this.#refresher.write(write);
   }
 
   close(): void {
-    this.#recurring.close();
-    this.#stored.close();
+    this.#tasks.close();
+    this.#refresher.close();
   }
 
   async #read(): Promise<void> {

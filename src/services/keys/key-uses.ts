@@ -1,5 +1,5 @@
 import type { Clock } from '#base/time/clock.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 
 const writeIntervalMs = 5_000;
 
@@ -15,13 +15,13 @@ interface KeyUsesDeps {
 /** Collects when keys were last used, and stores the times every 5 s. */
 export class KeyUses {
   readonly #deps: KeyUsesDeps;
-  readonly #recurring: Recurring;
+  readonly #tasks: RecurringTasks;
   #uses = new Map<string, number>();
 
   constructor(deps: KeyUsesDeps) {
     this.#deps = deps;
-    this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(writeIntervalMs, `could not store when ${deps.kind} were last used`, () => this.#write());
+    this.#tasks = new RecurringTasks(deps.reportError);
+    this.#tasks.every(writeIntervalMs, `could not store when ${deps.kind} were last used`, () => this.#write());
   }
 
   record(key: string): void {
@@ -29,7 +29,7 @@ export class KeyUses {
   }
 
   async close(): Promise<void> {
-    this.#recurring.close();
+    this.#tasks.close();
     await this.#write().catch(() => undefined);
   }
 

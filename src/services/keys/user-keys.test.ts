@@ -58,8 +58,8 @@ it('UserKeys rejects a deleted key as soon as the store can be read again', asyn
 
 it('UserKeys ends calls of a key if no role allows keys, even on a node that has not read any keys', async () => {
   const { keys, current } = openKeys();
-  expect([keys.hasEnded({}), keys.hasEnded(keyCaller)]).toEqual([false, false]);
+  expect([keys.hasInvalidKey({}), keys.hasInvalidKey(keyCaller)]).toEqual([false, false]);
   current.configuration = { ...current.configuration, roles: {} };
-  expect([keys.hasEnded({}), keys.hasEnded(keyCaller)]).toEqual([false, true]);
+  expect([keys.hasInvalidKey({}), keys.hasInvalidKey(keyCaller)]).toEqual([false, true]);
   await keys.close();
 });

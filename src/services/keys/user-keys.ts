@@ -1,6 +1,6 @@
 import type { RequestOrigin } from '#base/http/client-address.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
@@ -12,21 +12,24 @@ import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { findSelfService, hasSelfService, isSignedIn } from '#domain/callers/self-service.ts';
 import { findProviderName } from '#domain/callers/subjects.ts';
 import { StoreError } from '#domain/store-error.ts';
-import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
+import { DataRefresher, type DataRefresherDeps } from '../node/data-refresher.ts';
 import { KeyUses } from './key-uses.ts';
 
-/** Maximum delay after which calls end because their key expired, or because a configuration removed the right of its user. */
+/** Maximum delay until calls end whose key expired, or whose user may no longer have keys after a configuration change. */
 const sweepIntervalMs = 1_000;
 /** Maximum time that a node keeps serving cached keys without the store. */
 const maxStaleMs = 60_000;
 
-export interface UserKeysDeps extends StoredDataDeps {
+export interface UserKeysDeps extends DataRefresherDeps {
   readonly store: KeyStore;
   readonly snapshot: () => { readonly configuration: Configuration };
   readonly clock: Clock;
 }
 
-/** Returns whether the provider of the owner's tokens is configured. Without `projectClaim`, its name is the project of its users. */
+/**
+ * Returns whether the identity provider of the owner is configured. If the provider has no `projectClaim`, the project of its
+ * users is the name of the provider, so the project of the key must equal that name.
+ */
 function hasConfiguredProvider({ owner, project }: StoredKey, providers: Configuration['identityProviders']): boolean {
   const name = findProviderName(owner, Object.keys(providers));
   return name !== undefined && (project === name || providers[name]?.projectClaim !== undefined);
@@ -38,25 +41,25 @@ function hasConfiguredProvider({ owner, project }: StoredKey, providers: Configu
  */
 export class UserKeys {
   readonly #deps: UserKeysDeps;
-  readonly #recurring: Recurring;
+  readonly #tasks: RecurringTasks;
   #cache = new KeyCache();
   /** Revision of the cache. -1 before the first read. */
   #revision = -1;
   #refreshedAtMs = Number.NEGATIVE_INFINITY;
-  readonly #stored: StoredData;
+  readonly #refresher: DataRefresher;
   readonly #uses: KeyUses;
   #onChange: () => void = () => undefined;
 
   constructor(deps: UserKeysDeps) {
     this.#deps = deps;
-    this.#stored = new StoredData(deps, {
+    this.#refresher = new DataRefresher(deps, {
       name: 'user-keys',
       outageMessage: 'could not read the keys of users. Cached keys stay valid for a minute',
       readData: () => this.#read(),
       isDue: () => this.#revision === -1,
     });
-    this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(sweepIntervalMs, 'could not check the calls that use keys of users', () => this.#sweep());
+    this.#tasks = new RecurringTasks(deps.reportError);
+    this.#tasks.every(sweepIntervalMs, 'could not check the calls that use keys of users', () => this.#sweep());
     this.#uses = new KeyUses({ ...deps, kind: 'keys of users', write: (uses) => deps.store.recordUses(uses) });
   }
 
@@ -68,7 +71,7 @@ export class UserKeys {
   /** Returns the caller of a key. Throws `invalid_api_key`, `address_not_allowed`, or `StoreError`. */
   async find(key: string, from: RequestOrigin): Promise<Caller> {
     if (!hasSelfService(this.#deps.snapshot().configuration)) throw createInvalidKeyError();
-    if (this.#isStale()) await this.#stored.load().catch(() => undefined);
+    if (this.#isStale()) await this.#refresher.load().catch(() => undefined);
     if (this.#isStale()) throw new StoreError('the keys of users could not be read for some time');
     const match = this.#cache.find(hashKey(key));
     if (match === undefined || !this.#isValid(match.caller.userKey)) throw createInvalidKeyError();
@@ -78,37 +81,40 @@ export class UserKeys {
   }
 
   /** Returns whether calls of the caller must end, because their key is no longer valid. */
-  hasEnded({ userKey }: Pick<Caller, 'userKey'>): boolean {
+  hasInvalidKey({ userKey }: Pick<Caller, 'userKey'>): boolean {
     if (userKey === undefined) return false;
     if (!hasSelfService(this.#deps.snapshot().configuration)) return true;
     return this.#revision !== -1 && !this.#isValid(userKey);
   }
 
-  /** Returns the keys that a caller may create, or undefined if it may create none. */
+  /** Returns the limits of the keys that a caller may create, or undefined if the caller may not create keys. */
   findSelfService(caller: Caller): SelfService | undefined {
     return isSignedIn(caller) ? findSelfService(this.#deps.snapshot().configuration.roles, caller.roles) : undefined;
   }
 
-  /** Called with each verified token. The newest token determines the roles of the user's keys. Never fails. */
+  /** Called with each verified token. The newest token determines the project and the roles of the user's keys. Never fails. */
   onSignIn(caller: Caller): void {
     if (hasSelfService(this.#deps.snapshot().configuration)) void this.#updateFromToken(caller).catch(() => undefined);
   }
 
   /**
-   * Writes keys. Resolves after this node has read the result or scheduled a read, even if the write fails, because the store
-   * may still have applied it.
+   * Writes keys. Settles after this node has read the keys or scheduled a read, because the store may have applied a write that
+   * failed. Rejects if the write fails.
    */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
-    return this.#stored.write(write);
+    return this.#refresher.write(write);
   }
 
   async close(): Promise<void> {
-    this.#stored.close();
-    this.#recurring.close();
+    this.#refresher.close();
+    this.#tasks.close();
     await this.#uses.close();
   }
 
-  /** Not part of the reads, which can hang. Also runs if no role allows keys, because a queued run may have started with a key. */
+  /**
+   * Ends calls whose key is no longer valid. This is a separate task, because a read can hang. It also runs if no role allows keys,
+   * because a background response that was queued earlier may start with a key.
+   */
   async #sweep(): Promise<void> {
     if (this.#revision !== -1 || !hasSelfService(this.#deps.snapshot().configuration)) this.#onChange();
   }
@@ -158,7 +164,7 @@ export class UserKeys {
     const { subject, project, roles, signedInAtMs } = caller;
     if (!isSignedIn(caller) || signedInAtMs === undefined) return;
     // Another node may have just created a key.
-    if (this.#deps.isShared || this.#revision === -1) await this.#stored.load();
+    if (this.#deps.isShared || this.#revision === -1) await this.#refresher.load();
     if (!this.#cache.isOutdatedBy(subject, { project, roles, signedInAtMs })) return;
     await this.write(() => this.#deps.store.recordSignIn(subject, { project, roles, signedInAtMs }));
   }
@@ -167,7 +173,7 @@ export class UserKeys {
 function createInvalidKeyError(): ParleyError {
   return createUnauthorizedError(
     'invalid_api_key',
-    'The key is unknown, deleted, or expired, or its user may no longer have keys.',
+    'The key is unknown, deleted, or expired, or its user is no longer allowed to have keys.',
   );
 }
 
@@ -224,8 +230,8 @@ class KeyCache {
   }
 
   /**
-   * Returns whether some of an owner's keys use a token with other contents that is not newer. Tokens of the same second can
-   * differ, because issue times are whole seconds.
+   * Returns whether a key of the owner has another project or other roles than this token, and was not updated from a newer token.
+   * Tokens with the same issue time can differ, because issue times are whole seconds.
    */
   isOutdatedBy(owner: string, { project, roles, signedInAtMs }: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): boolean {
     const ids = [...(this.#idsByOwner.get(owner) ?? [])];

@@ -6,7 +6,7 @@ const renewIntervalMs = 4_000;
 const leaseMs = 15_000;
 
 export interface NodeLeaseDeps {
-  readonly runs: Pick<RunStore, 'renewLease' | 'releaseLease'>;
+  readonly leases: Pick<RunStore, 'renewLease' | 'releaseLease'>;
   /** Name of this node. It is new after each start. */
   readonly node: string;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export class NodeLease {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#renewing?.catch(() => undefined);
-    if (this.#untilMs > 0) await this.#deps.runs.releaseLease(this.node);
+    if (this.#untilMs > 0) await this.#deps.leases.releaseLease(this.node);
   }
 
   #renew(): Promise<void> {
@@ -62,7 +62,7 @@ export class NodeLease {
 
   async #write(): Promise<void> {
     const untilMs = this.#deps.clock.epochMs() + leaseMs;
-    await this.#deps.runs.renewLease(this.node, untilMs);
+    await this.#deps.leases.renewLease(this.node, untilMs);
     this.#untilMs = untilMs;
   }
 }

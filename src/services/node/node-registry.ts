@@ -1,12 +1,12 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 import type { NodeRecord, NodeStore } from '#domain/administration/node-record.ts';
 
 const renewIntervalMs = 4_000;
 /** Time after which other nodes treat a node without renewals as stopped. */
 const leaseMs = 15_000;
-/** Time between two renewals after which an outage may have ended the records of other nodes. */
+/** Maximum time between two renewals. After a longer gap, the records of other nodes may have expired too. */
 const maxGapMs = 2 * renewIntervalMs;
 
 export interface NodeRegistryDeps {
@@ -23,9 +23,9 @@ export interface NodeRegistryDeps {
 /** The running nodes. This node renews its record every 4 seconds. A node that was killed disappears after 15 seconds. */
 export class NodeRegistry {
   readonly #deps: NodeRegistryDeps;
-  readonly #recurring: Recurring;
+  readonly #tasks: RecurringTasks;
   #filesDigest: string | null = null;
-  /** End of the stored record. */
+  /** Time at which the stored record expires. */
   #untilMs = Number.NEGATIVE_INFINITY;
   #renewedAtMs: number;
   /** Time until which records of other nodes can be missing after an outage. */
@@ -35,9 +35,9 @@ export class NodeRegistry {
   constructor(deps: NodeRegistryDeps) {
     this.#deps = deps;
     this.#renewedAtMs = deps.clock.epochMs();
-    this.#recurring = new Recurring(deps.reportError);
+    this.#tasks = new RecurringTasks(deps.reportError);
     if (deps.store !== undefined)
-      this.#recurring.every(renewIntervalMs, 'could not store the state of this node, so other nodes treat it as stopped', () =>
+      this.#tasks.every(renewIntervalMs, 'could not store the state of this node, so other nodes treat it as stopped', () =>
         this.#renewRegularly(),
       );
   }
@@ -47,15 +47,15 @@ export class NodeRegistry {
     this.#onRenewed = listener;
   }
 
-  /** Stores the digest of the files that this node read. Throws `StoreError`. */
-  async announceFiles(digest: string): Promise<void> {
+  /** Stores the digest of the configuration files that this node read. Throws `StoreError`. */
+  async announceConfiguration(digest: string): Promise<void> {
     this.#filesDigest = digest;
     await this.#renew();
   }
 
   /**
-   * Whether `list` has all running nodes. If the renewals of this node failed or were late, the records of other nodes may have
-   * ended too, so this is false until a lease after the next renewal.
+   * Whether `list` has all running nodes. If a renewal of this node failed or was late, the records of other nodes may have expired
+   * too. This is then false until one lease duration after the next successful renewal.
    */
   get isComplete(): boolean {
     const nowMs = this.#deps.clock.epochMs();
@@ -69,13 +69,13 @@ export class NodeRegistry {
     return [this.#toRecord(), ...records.filter((record) => record.node !== node)];
   }
 
-  /** Removes the record of this node, so that other nodes do not wait for its end. */
+  /** Removes the record of this node, so that other nodes do not wait until it expires. */
   async close(): Promise<void> {
-    this.#recurring.close();
+    this.#tasks.close();
     await this.#deps.store?.delete(this.#deps.node).catch(() => undefined);
   }
 
-  /** Throws only after the record has ended, because a busy database can delay one renewal. */
+  /** Throws only after the record has expired, because a busy database can delay one renewal. */
   async #renewRegularly(): Promise<void> {
     try {
       await this.#renew();
@@ -90,7 +90,7 @@ export class NodeRegistry {
     try {
       await this.#deps.store?.put(record, this.#deps.clock.epochMs());
     } catch (error) {
-      // Counts as a gap, also if this node started during the outage.
+      // A failed renewal counts as a gap, even if it is the first one.
       this.#renewedAtMs = Number.NEGATIVE_INFINITY;
       throw error;
     }

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/time/clock.ts';
-import { Recurring } from '#base/time/recurring.ts';
+import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { getContentRetentionDays } from '#contract/configuration/service.ts';
 import type { CallContentStore } from '#domain/usage/call-content.ts';
@@ -17,7 +17,7 @@ export interface RecordMaintenanceDeps {
 
 /** Sums the usage of past days and removes records that are older than the retention, on every node. */
 export class RecordMaintenance {
-  readonly #recurring: Recurring;
+  readonly #tasks: RecurringTasks;
   readonly #aborter = new AbortController();
 
   constructor({ records, contents, snapshot, clock, reportError }: RecordMaintenanceDeps) {
@@ -25,13 +25,13 @@ export class RecordMaintenance {
     const reportUnlessClosed = (message: string, error: unknown): void => {
       if (!signal.aborted) reportError(message, error);
     };
-    this.#recurring = new Recurring(reportUnlessClosed);
-    this.#recurring.startAndEvery(intervalMs, 'could not sum usage and remove old records', () => {
+    this.#tasks = new RecurringTasks(reportUnlessClosed);
+    this.#tasks.startAndEvery(intervalMs, 'could not sum usage and remove old records', () => {
       const { retentionDays } = snapshot().configuration.records;
       return records.maintain({ nowMs: clock.epochMs(), retentionDays, signal });
     });
     // Content that was stored before `records.content` was set to `none` is removed as well.
-    this.#recurring.startAndEvery(intervalMs, 'could not remove the old content of calls', () => {
+    this.#tasks.startAndEvery(intervalMs, 'could not remove the old content of calls', () => {
       const retentionDays = getContentRetentionDays(snapshot().configuration.records);
       return contents.maintain({ nowMs: clock.epochMs(), retentionDays, signal });
     });
@@ -39,6 +39,6 @@ export class RecordMaintenance {
 
   close(): void {
     this.#aborter.abort();
-    this.#recurring.close();
+    this.#tasks.close();
   }
 }

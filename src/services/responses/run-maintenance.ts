@@ -1,4 +1,4 @@
-import { Recurring } from '#base/time/recurring.ts';
+import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { toFailedChatRun } from '#domain/responses/chat-run.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
@@ -29,20 +29,20 @@ const orphanedError = { code: 'server_error', message: 'The node of this respons
 /** Maintains responses that have not ended, on all nodes, and deletes expired ones. */
 export class RunMaintenance {
   readonly #deps: RunMaintenanceDeps;
-  readonly #recurring: Recurring;
+  readonly #tasks: RecurringTasks;
 
   constructor(deps: RunMaintenanceDeps) {
     this.#deps = deps;
-    this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(maintenanceIntervalMs, 'could not maintain responses in progress', () => this.#maintain());
-    this.#recurring.every(sweepIntervalMs, 'could not delete expired responses', async () => {
+    this.#tasks = new RecurringTasks(deps.reportError);
+    this.#tasks.startAndEvery(maintenanceIntervalMs, 'could not maintain responses in progress', () => this.#maintain());
+    this.#tasks.every(sweepIntervalMs, 'could not delete expired responses', async () => {
       await deps.responses.sweep(deps.clock.epochMs() - graceMs);
     });
-    if (deps.isShared) this.#recurring.every(checkIntervalMs, checkErrorMessage, () => this.#checkRunning());
+    if (deps.isShared) this.#tasks.every(checkIntervalMs, checkErrorMessage, () => this.#checkRunning());
   }
 
   async close(): Promise<void> {
-    this.#recurring.close();
+    this.#tasks.close();
     await this.#deps.lease.stop().catch(() => undefined);
   }
 

@@ -2,9 +2,9 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { toTokenSubject } from '#domain/callers/subjects.ts';
 import type { ScimStore } from '#domain/scim/scim-store.ts';
-import { StoredData, type StoredDataDeps } from '../node/stored-data.ts';
+import { DataRefresher, type DataRefresherDeps } from '../node/data-refresher.ts';
 
-export interface GroupRolesDeps extends StoredDataDeps {
+export interface GroupRolesDeps extends DataRefresherDeps {
   readonly store: Pick<ScimStore, 'readRoleMembers'>;
   readonly snapshot: () => { readonly configuration: Pick<Configuration, 'scim' | 'identityProviders'> };
 }
@@ -15,7 +15,7 @@ export interface GroupRolesDeps extends StoredDataDeps {
  */
 export class GroupRoles {
   readonly #deps: GroupRolesDeps;
-  readonly #stored: StoredData;
+  readonly #refresher: DataRefresher;
   /** Roles by the subject in lower case, because names of provisioned users ignore case. */
   #roles: ReadonlyMap<string, readonly string[]> = new Map();
   #revision = -1;
@@ -23,29 +23,29 @@ export class GroupRoles {
 
   constructor(deps: GroupRolesDeps) {
     this.#deps = deps;
-    this.#stored = new StoredData(deps, {
+    this.#refresher = new DataRefresher(deps, {
       name: 'group-roles',
       outageMessage: 'could not read the groups of provisioned users. The last roles stay valid',
       readData: () => this.#read(),
       isDue: () => this.#settings !== deps.snapshot().configuration.scim,
     });
-    this.#stored.start();
+    this.#refresher.start();
   }
 
   /** Returns the caller of a token with the roles of its groups. */
   async addRoles(caller: Caller): Promise<Caller> {
-    await this.#stored.firstRead;
+    await this.#refresher.firstRead;
     const groupRoles = this.#roles.size === 0 ? undefined : this.#roles.get(caller.subject.toLowerCase());
     return groupRoles === undefined ? caller : { ...caller, roles: [...new Set([...caller.roles, ...groupRoles])] };
   }
 
-  /** Writes to the store. Resolves after this node has read the result or scheduled a read, even if the write fails. */
+  /** Writes to the store. Settles after this node has read the data or scheduled a read. Rejects if the write fails. */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
-    return this.#stored.write(write);
+    return this.#refresher.write(write);
   }
 
   close(): void {
-    this.#stored.close();
+    this.#refresher.close();
   }
 
   async #read(): Promise<void> {

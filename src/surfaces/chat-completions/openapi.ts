@@ -68,7 +68,7 @@ type ToPassThrough = (api: PassThroughApi, group: PathGroup) => ApiOperation;
  * Returns the operations for chat completions, embeddings, and pass-through APIs below each prefix, such as `compat` and
  * `openai`, and below `/v1` of the service and of each alias.
  */
-export function compatOperations(
+export function chatCompletionOperations(
   prefixes: readonly string[],
   toPassThrough: ToPassThrough,
   toResponse: ToResponse,

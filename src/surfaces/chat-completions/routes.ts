@@ -17,7 +17,7 @@ import { serveCalls } from '../http/serve-raw.ts';
 import { type CompatApi, canonicalPrefix, compatApis, type DeploymentBase, getApiForMetrics, readTarget } from './path.ts';
 import { azureErrorDialect, ChoiceChunkWriter, chunkWriter, JsonReply } from './replies.ts';
 
-export interface CompatDeps {
+export interface ChatCompletionDeps {
   readonly handler: RequestHandler;
   readonly calls: Calls;
   readonly passThrough: PassThroughSurface;
@@ -45,7 +45,7 @@ const operations = { 'chat/completions': 'chat', embeddings: 'embeddings', respo
  * Registers chat completions, embeddings, and pass-through APIs at `/{prefix}/deployments/{id}/…`. Also registers them at
  * `/v1/…` and `/{alias}/v1/…`, where `model` in the body names the deployment.
  */
-export function compatRoutes(app: FastifyInstance, deps: CompatDeps): void {
+export function chatCompletionRoutes(app: FastifyInstance, deps: ChatCompletionDeps): void {
   routesByPath(app, deps, { base: `/${canonicalPrefix}/deployments/`, isListed: true, requiresVersion: true });
   routesByModel(app, deps, '/v1');
   for (const alias of deps.aliases) {
@@ -61,7 +61,7 @@ interface PathRules extends DeploymentBase {
   readonly isOpenAi?: boolean;
 }
 
-function routesByPath(app: FastifyInstance, deps: CompatDeps, { isOpenAi = false, ...pathBase }: PathRules): void {
+function routesByPath(app: FastifyInstance, deps: ChatCompletionDeps, { isOpenAi = false, ...pathBase }: PathRules): void {
   const { base } = pathBase;
   const optionsByApi = createRouteOptions(deps, `${base}{id}`, azureErrorDialect);
   serveCalls(app, `${base}*`, (raw) => {
@@ -75,7 +75,7 @@ function routesByPath(app: FastifyInstance, deps: CompatDeps, { isOpenAi = false
 
 /** Returns the options of each API's route. */
 function createRouteOptions(
-  deps: CompatDeps,
+  deps: ChatCompletionDeps,
   base: string,
   errorDialect: ErrorDialect,
 ): Readonly<Record<CompatApi, RouteOptions>> {
@@ -90,7 +90,7 @@ function createRouteOptions(
   return Object.fromEntries(entries) as Record<CompatApi, RouteOptions>;
 }
 
-function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): void {
+function routesByModel(app: FastifyInstance, deps: ChatCompletionDeps, base: string): void {
   const optionsByApi = createRouteOptions(deps, base, modelErrorDialect);
   for (const api of compatApis) {
     const route: DeploymentRoute = { api, isOpenAi: true };
@@ -107,7 +107,7 @@ interface DeploymentRoute extends Partial<PathDeployment> {
   readonly isOpenAi: boolean;
 }
 
-async function serve(deps: CompatDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {
+async function serve(deps: ChatCompletionDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {
   const { api, deployment, checkVersion } = route;
   if (api === 'chat/completions') return serveChat(deps, exchange, route);
   if (api === 'embeddings') return serveEmbeddings(deps, exchange, route);
@@ -116,7 +116,7 @@ async function serve(deps: CompatDeps, exchange: Exchange, route: DeploymentRout
   return deps.serveResponses(exchange, { deployment, checkVersion });
 }
 
-async function serveChat(deps: CompatDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {
+async function serveChat(deps: ChatCompletionDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {
   const { context } = exchange;
   const wantsTrace = context.request.headers['x-parley-trace'] === 'true';
   const { target, value } = await authorizeCall(deps, exchange, { ...route, wantsTrace });
@@ -130,7 +130,7 @@ async function serveChat(deps: CompatDeps, exchange: Exchange, route: Deployment
   await context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }
 
-async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {
+async function serveEmbeddings(deps: ChatCompletionDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {
   const { context } = exchange;
   const { target, value } = await authorizeCall(deps, exchange, { ...route, use: 'embedding' });
   const reply = await deps.calls.embed(target, parseEmbeddingsRequest(value), context.signal);

@@ -36,8 +36,8 @@ export interface ChatRunDeps {
   readonly clock: Clock;
   /** Called after a user ended a run, to notify another node that may run it. */
   readonly notifyEnded: (id: string) => void;
-  /** Returns whether the caller's key is no longer valid. */
-  readonly hasEnded: (caller: Caller) => boolean;
+  /** Returns whether the caller's key is no longer valid or the user is blocked. */
+  readonly hasLostAccess: (caller: Caller) => boolean;
 }
 
 const base = '/v1/chat-runs/';
@@ -52,9 +52,9 @@ export function chatRunRoutes(app: FastifyInstance, deps: ChatRunDeps): void {
     const after = readInteger(request.query as Query, 'starting_after') ?? -1;
     const { ref, caller } = await find(deps, request);
     reply.hijack();
-    const hasEnded = () => deps.hasEnded(caller);
+    const hasLostAccess = () => deps.hasLostAccess(caller);
     const headers = { 'x-request-id': request.id };
-    await streamRun(deps, reply.raw, { ref, after, headers, hasEnded, toBytes, toEnd: () => toEnd(deps, ref) });
+    await streamRun(deps, reply.raw, { ref, after, headers, hasLostAccess, toBytes, toEnd: () => toEnd(deps, ref) });
     return reply;
   });
   serveEarly(app, { method: 'POST', url: `${url}/cancel` }, async (request) => {
@@ -100,7 +100,7 @@ async function start(deps: ChatRunDeps, exchange: Exchange): Promise<void> {
     throw error;
   }
   // The run ends together with the reader's access, so no separate check is needed.
-  const reader = { ref, after: -1, headers: context.replyHeaders, hasEnded: () => false };
+  const reader = { ref, after: -1, headers: context.replyHeaders, hasLostAccess: () => false };
   await streamRun(deps, response, { ...reader, toBytes, toEnd: () => toEnd(deps, ref) });
 }
 

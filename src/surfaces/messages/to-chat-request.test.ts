@@ -3,17 +3,17 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toolOutput } from '#contract/chat/message.ts';
 import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import { toChatRequest } from './to-chat-request.ts';
-import { ToolNames, type Translation } from './to-messages.ts';
+import { ToolNames, type TranslationContext } from './to-messages.ts';
 import type { UpstreamCapabilities } from './unsupported-fields.ts';
 
 const hello = { role: 'user', content: 'Hello' };
 
-const basicUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheMarks: false, acceptsThinking: false };
-const capableUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheMarks: true, acceptsThinking: true };
+const basicUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheControl: false, acceptsThinking: false };
+const capableUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheControl: true, acceptsThinking: true };
 
 function translate(
   body: object,
-  { names = new ToolNames(), capabilities = basicUpstream }: Partial<Translation> = {},
+  { names = new ToolNames(), capabilities = basicUpstream }: Partial<TranslationContext> = {},
 ): ChatRequest {
   return toChatRequest(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), { names, capabilities });
 }
@@ -310,7 +310,7 @@ describe('toChatRequest for upstreams with the same features', () => {
   const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
   const translateForCapable = (body: object): ChatRequest => translate(body, { capabilities: capableUpstream });
 
-  it('preserves cache marks at their positions', () => {
+  it('preserves prompt cache breakpoints at their positions', () => {
     const system = [
       { type: 'text', text: 'Be kind.', ...mark },
       { type: 'text', text: 'Be brief.' },

@@ -3,7 +3,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
 import type { CountRequest } from '#contract/messages/messages-request.ts';
-import { type ToolNames, type Translation, toMessages, toSystemMessage } from './to-messages.ts';
+import { type ToolNames, type TranslationContext, toMessages, toSystemMessage } from './to-messages.ts';
 import type { UpstreamCapabilities } from './unsupported-fields.ts';
 
 /** Maximum number of thinking tokens for each effort. Larger budgets are `high`. */
@@ -20,7 +20,7 @@ const maxUserLength = 64;
  * Converts a validated request of the Messages API to a chat completions request. Omits fields without a counterpart, which
  * `findUnsupported` reports.
  */
-export function toChatRequest(body: CountRequest, translation: Translation): ChatRequest {
+export function toChatRequest(body: CountRequest, translation: TranslationContext): ChatRequest {
   const { names, capabilities } = translation;
   const { system, messages, stream, temperature, top_p, stop_sequences: stop } = body;
   const effort = toEffort(body);
@@ -40,9 +40,9 @@ export function toChatRequest(body: CountRequest, translation: Translation): Cha
   };
 }
 
-function toSystem(system: MessagesRequest['system'], { acceptsCacheMarks }: UpstreamCapabilities): Message[] {
+function toSystem(system: MessagesRequest['system'], { acceptsCacheControl }: UpstreamCapabilities): Message[] {
   if (typeof system === 'string') return system === '' ? [] : [{ role: 'system', content: system }];
-  const message = toSystemMessage(system ?? [], acceptsCacheMarks);
+  const message = toSystemMessage(system ?? [], acceptsCacheControl);
   return message.content === '' ? [] : [message];
 }
 

@@ -35,69 +35,72 @@ export class ToolNames {
 }
 
 /** Tool names of a request, and capabilities of its upstreams. */
-export interface Translation {
+export interface TranslationContext {
   readonly names: ToolNames;
   readonly capabilities: UpstreamCapabilities;
 }
 
 /** Separator between several texts of one message. */
-const paragraph = '\n\n';
+const paragraphBreak = '\n\n';
 
 /** State of the translation of one conversation. */
 interface TranslationState {
   /** Names of called tools, by call ID. */
   readonly calledNames: Map<string, string>;
-  readonly preservesMarks: boolean;
+  /** Whether to preserve prompt cache breakpoints (`cache_control`). */
+  readonly preservesCacheControl: boolean;
 }
 
 /** Converts a conversation to chat completions messages. */
-export function toMessages(params: readonly MessageParam[], { names, capabilities }: Translation): Message[] {
-  const state: TranslationState = { calledNames: new Map(), preservesMarks: capabilities.acceptsCacheMarks };
+export function toMessages(params: readonly MessageParam[], { names, capabilities }: TranslationContext): Message[] {
+  const state: TranslationState = { calledNames: new Map(), preservesCacheControl: capabilities.acceptsCacheControl };
   return params.flatMap(({ role, content, parley }) => {
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
     const custom = (parley as { custom_content?: CustomContent } | undefined)?.custom_content;
-    if ((role as string) === 'system') return [toSystemMessage(blocks, state.preservesMarks)];
+    if ((role as string) === 'system') return [toSystemMessage(blocks, state.preservesCacheControl)];
     if (role === 'user') return toUserMessages(blocks, custom, state);
     for (const { id, name } of blocks.filter(isToolUse)) state.calledNames.set(id, names.shorten(name));
     return [toAssistantMessage(blocks, custom, state)];
   });
 }
 
-export function toSystemMessage(blocks: readonly ContentBlock[], preservesMarks: boolean): Message {
-  return { role: 'system', content: toContent(toParts(blocks, preservesMarks).filter(isTextPart), paragraph) };
+export function toSystemMessage(blocks: readonly ContentBlock[], preservesCacheControl: boolean): Message {
+  return { role: 'system', content: toContent(toParts(blocks, preservesCacheControl).filter(isTextPart), paragraphBreak) };
 }
 
 /** Converts a user message. Tool results must follow their calls, so they come first. Their images and files come next. */
 function toUserMessages(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  { calledNames, preservesMarks }: TranslationState,
+  { calledNames, preservesCacheControl }: TranslationState,
 ): Message[] {
   const messages: Message[] = [];
   const parts: ContentPart[] = [];
   for (const block of blocks.filter(isToolResult)) {
-    const contentParts = toParts(block.content ?? [], preservesMarks);
-    messages.push(toResultMessage(block, contentParts, { calledNames, preservesMarks }));
+    const contentParts = toParts(block.content ?? [], preservesCacheControl);
+    messages.push(toResultMessage(block, contentParts, { calledNames, preservesCacheControl }));
     const otherParts = contentParts.filter((part) => !isTextPart(part));
     if (otherParts.length === 0) continue;
     const heading = toTextPart(`From the result of ${calledNames.get(block.tool_use_id) ?? 'a tool'}:`);
     parts.push(heading, ...otherParts.map((part) => ({ ...part, [toolOutput]: true })));
   }
   const otherBlocks = blocks.filter((block) => !isToolResult(block));
-  parts.push(...toParts(otherBlocks, preservesMarks));
+  parts.push(...toParts(otherBlocks, preservesCacheControl));
   if (parts.length > 0 || custom !== undefined || messages.length === 0) {
-    messages.push({ role: 'user', content: toContent(parts, paragraph), ...(custom && { custom_content: custom }) });
+    messages.push({ role: 'user', content: toContent(parts, paragraphBreak), ...(custom && { custom_content: custom }) });
   }
   return messages;
 }
 
 function toResultMessage(
-  { tool_use_id: id, is_error, cache_control: mark }: ToolResultBlock,
+  { tool_use_id: id, is_error, cache_control: resultBreakpoint }: ToolResultBlock,
   contentParts: readonly ContentPart[],
-  { calledNames, preservesMarks }: TranslationState,
+  { calledNames, preservesCacheControl }: TranslationState,
 ): Message {
-  const text = `${is_error ? 'The tool failed: ' : ''}${toText(contentParts, paragraph)}`;
-  const cache_control = preservesMarks ? (mark ?? contentParts.findLast((part) => part.cache_control)?.cache_control) : undefined;
+  const text = `${is_error ? 'The tool failed: ' : ''}${toText(contentParts, paragraphBreak)}`;
+  const cache_control = preservesCacheControl
+    ? (resultBreakpoint ?? contentParts.findLast((part) => part.cache_control)?.cache_control)
+    : undefined;
   const content = cache_control ? [{ ...toTextPart(text), cache_control }] : text;
   const name = calledNames.get(id);
   return name !== undefined && isFunctionCallId(id)
@@ -105,11 +108,14 @@ function toResultMessage(
     : { role: 'tool', tool_call_id: id, content };
 }
 
-/** Converts signed thinking to `thinking_blocks` and other thinking to `reasoning_content`, for upstreams that accept them. */
+/**
+ * Converts signed thinking to `thinking_blocks` and other thinking to `reasoning_content`. The protocols of upstreams that do not
+ * accept these fields remove them later.
+ */
 function toAssistantMessage(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  { calledNames, preservesMarks }: TranslationState,
+  { calledNames, preservesCacheControl }: TranslationState,
 ): Message {
   const calls = blocks.filter(isToolUse).map(({ id, input }) => ({
     id,
@@ -122,7 +128,7 @@ function toAssistantMessage(
     .map(({ thinking }) => thinking)
     .join('');
   const texts = blocks.filter(({ type }) => type === 'text');
-  const content = toContent(toParts(texts, preservesMarks), '');
+  const content = toContent(toParts(texts, preservesCacheControl), '');
   const [first] = calls;
   return {
     role: 'assistant',
@@ -158,36 +164,40 @@ interface FileSource {
 }
 
 /**
- * Converts content to chat completions parts. Preserves cache marks if `preservesMarks` is set. Omits blocks without a counterpart.
+ * Converts content to chat completions parts. Preserves prompt cache breakpoints if `preservesCacheControl` is set. Omits blocks
+ * without a counterpart.
  */
-function toParts(content: string | readonly ContentBlock[], preservesMarks: boolean): ContentPart[] {
+function toParts(content: string | readonly ContentBlock[], preservesCacheControl: boolean): ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [toTextPart(content)];
   return content.flatMap((block) => {
-    const parts = toBlockParts(block as KnownBlock | OtherBlock, preservesMarks);
+    const parts = toBlockParts(block as KnownBlock | OtherBlock, preservesCacheControl);
     const last = parts.at(-1);
     const { cache_control } = block;
-    return preservesMarks && last !== undefined && isJsonObject(cache_control)
+    return preservesCacheControl && last !== undefined && isJsonObject(cache_control)
       ? [...parts.slice(0, -1), { ...last, cache_control }]
       : parts;
   });
 }
 
-/** Blocks that are converted to text. */
+/** Blocks that `KnownBlock` lacks. They are converted to text. */
 type OtherBlock =
   | { type: 'search_result'; title?: unknown; source?: unknown; content?: ContentBlock[] }
   | { type: 'tool_reference'; tool_name?: unknown }
   | { type: 'tool_addition' | 'tool_removal'; tool?: { name?: unknown } };
 
-function toBlockParts(block: KnownBlock | OtherBlock, preservesMarks: boolean): ContentPart[] {
+function toBlockParts(block: KnownBlock | OtherBlock, preservesCacheControl: boolean): ContentPart[] {
   switch (block.type) {
     case 'text':
       return block.text === '' ? [] : [toTextPart(block.text)];
     case 'image':
       return [toImage(block)];
     case 'document':
-      return toDocument(block, preservesMarks);
+      return toDocument(block, preservesCacheControl);
     case 'search_result':
-      return [toTextPart(`Search result "${block.title}" (${block.source}):`), ...toParts(block.content ?? [], preservesMarks)];
+      return [
+        toTextPart(`Search result "${block.title}" (${block.source}):`),
+        ...toParts(block.content ?? [], preservesCacheControl),
+      ];
     case 'tool_reference':
       return [toTextPart(`The tool ${block.tool_name} can be called.`)];
     case 'tool_addition':
@@ -206,7 +216,7 @@ function toImage({ source }: ImageBlock): ContentPart {
   return toTextPart(`Image: ${describeFile(from)}`);
 }
 
-function toDocument({ source, title, context }: DocumentBlock, preservesMarks: boolean): ContentPart[] {
+function toDocument({ source, title, context }: DocumentBlock, preservesCacheControl: boolean): ContentPart[] {
   const from: DocumentBlock['source'] | FileSource = source;
   const name = title ? `Document "${title}"` : 'Document';
   const about = context ? [toTextPart(`About ${name}: ${context}`)] : [];
@@ -216,7 +226,7 @@ function toDocument({ source, title, context }: DocumentBlock, preservesMarks: b
     case 'text':
       return [...about, toTextPart(`${name}:\n${from.data}`)];
     case 'content':
-      return [...about, toTextPart(`${name}:`), ...toParts(from.content, preservesMarks)];
+      return [...about, toTextPart(`${name}:`), ...toParts(from.content, preservesCacheControl)];
     case 'url':
       return [...about, toTextPart(`${name}: ${from.url}`)];
     default:

@@ -4,8 +4,8 @@ import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import { findUnsupported, type UnsupportedFields, type UpstreamCapabilities } from './unsupported-fields.ts';
 
 const hello = { role: 'user', content: 'Hello' };
-const basicUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheMarks: false, acceptsThinking: false };
-const capableUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheMarks: true, acceptsThinking: true };
+const basicUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheControl: false, acceptsThinking: false };
+const capableUpstream: UpstreamCapabilities = { mayBeRelayed: false, acceptsCacheControl: true, acceptsThinking: true };
 
 function listUnsupported(body: object, capabilities = basicUpstream): UnsupportedFields {
   return findUnsupported(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), capabilities);

@@ -12,7 +12,7 @@ export interface UpstreamCapabilities {
   /** Whether an upstream supports the Messages API. If so, the request is accepted even if it cannot be translated. */
   readonly mayBeRelayed: boolean;
   /** Whether all upstreams support prompt cache breakpoints (`cache_control`). */
-  readonly acceptsCacheMarks: boolean;
+  readonly acceptsCacheControl: boolean;
   /** Whether all upstreams support `top_k` and `thinking` in the form of the Messages API. */
   readonly acceptsThinking: boolean;
 }
@@ -23,7 +23,7 @@ export function getCapabilities({ kind, upstreams: all }: Deployment): UpstreamC
   const every = (accepts: (upstream: Upstream) => boolean): boolean => upstreams.length > 0 && upstreams.every(accepts);
   return {
     mayBeRelayed: upstreams.some(speaksMessages),
-    acceptsCacheMarks: every((upstream) => speaksMessages(upstream) || protocols[upstream.protocol].acceptsCacheMarks),
+    acceptsCacheControl: every((upstream) => speaksMessages(upstream) || protocols[upstream.protocol].acceptsCacheControl),
     acceptsThinking: every(({ protocol }) => protocols[protocol].acceptsThinking),
   };
 }
@@ -106,7 +106,7 @@ class FieldCheck {
       this.#reject(`content.${type}`, `${path}.type`, `is ${formatType(type)}`);
       return;
     }
-    const marks = this.#capabilities.acceptsCacheMarks && markableBlocks.has(type) ? ['cache_control'] : [];
+    const marks = this.#capabilities.acceptsCacheControl && markableBlocks.has(type) ? ['cache_control'] : [];
     this.#checkFields('content', block, ['type', ...(blockKeys.get(type) ?? []), ...marks]);
     if (type === 'tool_result' || type === 'search_result') this.#checkBlocks(block.content, type, `${path}.content`);
     if (sourceTypes.has(type) && isJsonObject(block.source)) this.#checkSource(type, block.source, `${path}.source`);
@@ -192,5 +192,5 @@ const sourceTypes: ReadonlyMap<string, readonly string[]> = new Map([
   ['image', ['base64', 'url']],
   ['document', ['base64', 'url', 'text', 'content']],
 ]);
-/** Blocks that may carry a cache mark. */
+/** Blocks that can have a prompt cache breakpoint (`cache_control`). */
 const markableBlocks: ReadonlySet<string> = new Set([...readableBlocks, 'tool_result']);

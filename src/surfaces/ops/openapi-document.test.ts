@@ -2,7 +2,7 @@ import { validate } from '@scalar/openapi-parser';
 import { describe, expect, test } from 'vitest';
 import { listApiOperations } from '#app/service/features.ts';
 import { isApiVersion } from '#contract/api-version.ts';
-import { compatOperations } from '../chat-completions/openapi.ts';
+import { chatCompletionOperations } from '../chat-completions/openapi.ts';
 import { type ApiOperation, json } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { listingOperations } from '../listings/openapi.ts';
@@ -39,7 +39,7 @@ function buildReference(name: string): object {
 
 const operations: ApiOperation[] = [
   ...opsOperations,
-  ...compatOperations(['compat', 'openai'], passThroughOperation, responseOperation),
+  ...chatCompletionOperations(['compat', 'openai'], passThroughOperation, responseOperation),
   ...listingOperations(['compat', 'openai']),
   {
     method: 'post',

@@ -123,7 +123,13 @@ async function serveBackground(
   if (runRequest.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
   const { subject } = runRequest.target.call.caller;
   // The run ends when the caller's key ends, so no separate check is needed.
-  await streamRun(background, response, { ref: { id: queued.id, subject }, after: -1, headers, hasEnded: () => false, toBytes });
+  await streamRun(background, response, {
+    ref: { id: queued.id, subject },
+    after: -1,
+    headers,
+    hasLostAccess: () => false,
+    toBytes,
+  });
 }
 
 interface OpenedRequest extends ResponseStart {

@@ -165,8 +165,8 @@ function toPart(part: JsonObject): Part {
   return { ...part, type };
 }
 
-function toToolCallPart({ id, function: called, custom }: JsonObject): Part {
-  const { name, arguments: text, input } = isJsonObject(called) ? called : toObject(custom);
+function toToolCallPart({ id, function: functionCall, custom }: JsonObject): Part {
+  const { name, arguments: text, input } = isJsonObject(functionCall) ? functionCall : toObject(custom);
   const parsed = typeof text === 'string' ? (tryParseJson(text) ?? text) : input;
   return { type: 'tool_call', id, name, arguments: parsed };
 }

@@ -16,8 +16,8 @@ import {
 } from '#domain/tools/tool.ts';
 import { openDocumentSet, type SearchableFile } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
+import { awaitIndexing, countVectors, type IndexedSource } from './indexing-progress.ts';
 import type { PassageSearch, ScoredHit } from './passage-search.ts';
-import { awaitIndexing, countVectors, type IndexedSource } from './reading-progress.ts';
 
 const maxQueryChars = 2000;
 const maxListedNames = 40;

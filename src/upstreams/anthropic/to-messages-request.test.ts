@@ -262,7 +262,7 @@ describe('toToolFields', () => {
     expect(toolFields({ tools: [weather, time] })).toEqual({ tools: [offered.weather, offered.time] });
   });
 
-  it('adds the required type to every schema and preserves strictness and cache marks', () => {
+  it('adds the required type to every schema and preserves strictness and prompt cache breakpoints', () => {
     const cache_control = { type: 'ephemeral' };
     const strict = { type: 'function', cache_control, function: { name: 'x', strict: true, parameters: { properties: {} } } };
     expect(toolFields({ tools: [strict] }).tools).toEqual([

@@ -52,7 +52,7 @@ describe('toConversation', () => {
     expect(convertTurns(user('x'), user(many))[0]?.content).toHaveLength(200_001);
   });
 
-  it('separates system and developer messages, in order, with cache marks', () => {
+  it('separates system and developer messages, in order, with prompt cache breakpoints', () => {
     const cache_control = { type: 'ephemeral' };
     const { system, messages } = toConversation([
       { role: 'system', content: [{ type: 'text', text: 'A', cache_control }] },

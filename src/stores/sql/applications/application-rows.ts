@@ -15,7 +15,10 @@ export type EtagRow = Pick<ApplicationRow, 'id' | 'etag'>;
 type UnchangedFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
 const rowsPerStatement = 100;
-/** Maximum number of IDs in one query. All IDs that one application may name fit, each as written and in its decoded form. */
+/**
+ * Maximum number of IDs in one query. It is enough for all IDs that one application can reference (`fieldBounds.maxItems`) in two
+ * forms: as written and decoded.
+ */
 const idsPerQuery = 1000;
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
 const readColumns = [...columns, 'sealed_entry'] as const;
@@ -51,18 +54,18 @@ export async function findEtags(kysely: Kysely<Schema>, ids: readonly string[]):
   return rows.flat();
 }
 
-/** Returns the ETags of the applications that the user owns or that name the user or one of the roles. Each part uses its own index. */
+/** Returns the ETags of the applications that the user owns, or that name the user or a role. Each part uses its own index. */
 export function findAccessibleEtags(
   kysely: Kysely<Schema>,
   { subject, roles }: Pick<Caller, 'subject' | 'roles'>,
 ): Promise<readonly EtagRow[]> {
   const storable = roles.filter(isStorableKey);
-  const idsOfUser = kysely.selectFrom('application_users').select('application').where('user_id', '=', subject);
-  const idsOfRoles = kysely.selectFrom('application_roles').select('application').where('role', 'in', storable);
+  const sharedWithUser = kysely.selectFrom('application_users').select('application').where('user_id', '=', subject);
+  const sharedWithRoles = kysely.selectFrom('application_roles').select('application').where('role', 'in', storable);
   const etags = selectEtags(kysely)
     .where('owner', '=', subject)
-    .union(selectEtags(kysely).where('id', 'in', idsOfUser));
-  const all = storable.length === 0 ? etags : etags.union(selectEtags(kysely).where('id', 'in', idsOfRoles));
+    .union(selectEtags(kysely).where('id', 'in', sharedWithUser));
+  const all = storable.length === 0 ? etags : etags.union(selectEtags(kysely).where('id', 'in', sharedWithRoles));
   return all.orderBy('id').execute();
 }
 
@@ -71,14 +74,14 @@ export function findOwnEtags(kysely: Kysely<Schema>, owner: string): Promise<rea
   return selectEtags(kysely).where('owner', '=', owner).orderBy('id').execute();
 }
 
-/** Returns the ETags of shared applications with IDs greater than `after`. With `user`, only those that name this user. */
+/** Returns the ETags of shared applications with IDs greater than `after`. With `user`, only those that name the user. */
 export function findSharedEtags(kysely: Kysely<Schema>, { after, limit, user }: SharedQuery): Promise<readonly EtagRow[]> {
-  const idsOfUsers = kysely.selectFrom('application_users').select('application');
-  const named = user === undefined ? idsOfUsers : idsOfUsers.where('user_id', '=', user);
+  const sharedWithUsers = kysely.selectFrom('application_users').select('application');
+  const applicationIds = user === undefined ? sharedWithUsers : sharedWithUsers.where('user_id', '=', user);
   return selectEtags(kysely)
     .where(({ eb, or }) =>
       or([
-        eb('id', 'in', named),
+        eb('id', 'in', applicationIds),
         ...(user === undefined ? [eb('id', 'in', kysely.selectFrom('application_roles').select('application'))] : []),
       ]),
     )

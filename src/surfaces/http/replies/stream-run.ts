@@ -16,7 +16,7 @@ interface StreamPosition {
   readonly after: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Returns whether the reader has lost access. */
-  readonly hasEnded: () => boolean;
+  readonly hasLostAccess: () => boolean;
   /** Returns events as latin1 bytes. */
   readonly toBytes: (events: readonly JsonObject[]) => string;
   /** Returns the last bytes of the stream after the run has ended. Default: `endEvent`. */
@@ -35,14 +35,14 @@ const maxFailures = 100;
 export async function streamRun(
   { responses, runs }: StreamDeps,
   response: ServerResponse,
-  { ref, after, headers, hasEnded, toBytes, toEnd = async () => endEvent }: StreamPosition,
+  { ref, after, headers, hasLostAccess, toBytes, toEnd = async () => endEvent }: StreamPosition,
 ): Promise<void> {
   const stream = new EventStream(response, { headers });
   let last = after;
   let failures = 0;
   let firstComment = commentHeartbeat;
   while (!response.destroyed) {
-    if (hasEnded()) return stream.abandon();
+    if (hasLostAccess()) return stream.abandon();
     const changed = runs.waitForChange(ref.id, pollIntervalMs);
     const batch = await readBatch(responses.runs, ref, last).catch(() => undefined);
     failures = batch === undefined ? failures + 1 : 0;

@@ -31,8 +31,8 @@ export interface StoredRoutesDeps extends Pick<SurfaceDeps, 'identify' | 'clock'
    * response is stored.
    */
   readonly startingWrites: ReadonlyMap<string, Promise<unknown>>;
-  /** Returns whether the caller's key is no longer valid. */
-  readonly hasEnded: (caller: Caller) => boolean;
+  /** Returns whether the caller's key is no longer valid or the user is blocked. */
+  readonly hasLostAccess: (caller: Caller) => boolean;
 }
 
 /** Maximum size of a chain of responses whose items are listed. A request may have this size too. */
@@ -58,9 +58,9 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
         return replies.send(ref.subject, reply, async () => toVisibleResponse(await find(deps, ref), readInclude(query)));
       if (!(await find(deps, ref)).isBackground) throw createRequestError('stream', 'is supported only for background responses');
       reply.hijack();
-      const hasEnded = () => deps.hasEnded(caller);
+      const hasLostAccess = () => deps.hasLostAccess(caller);
       const headers = { 'x-request-id': request.id };
-      await streamRun(deps, reply.raw, { ref, after: after ?? -1, headers, hasEnded, toBytes });
+      await streamRun(deps, reply.raw, { ref, after: after ?? -1, headers, hasLostAccess, toBytes });
       return reply;
     });
     serveEarly(app, { method: 'DELETE', url }, async (request) => {

@@ -56,12 +56,12 @@ export class TranslatedReplyReader implements ReplyReader {
     return this.#output.drainEvents();
   }
 
-  consumeText({ contentPieces: pieces }: Frame): TextPosition | undefined {
-    const textPosition = pieces === undefined || this.#startsNewMessage ? undefined : this.#output.openText;
-    if (textPosition === undefined || pieces === undefined) return undefined;
-    // Each piece must be a valid JSON string body on its own, not only in combination with other pieces.
-    const texts = tryParseJson(fromLatin1(`["${pieces.join('","')}"]`));
-    if (!Array.isArray(texts) || texts.length !== pieces.length) return undefined;
+  consumeText({ contentPieces: jsonFragments }: Frame): TextPosition | undefined {
+    const textPosition = jsonFragments === undefined || this.#startsNewMessage ? undefined : this.#output.openText;
+    if (textPosition === undefined || jsonFragments === undefined) return undefined;
+    // Each fragment must be a valid JSON string body on its own, not only in combination with other fragments.
+    const texts = tryParseJson(fromLatin1(`["${jsonFragments.join('","')}"]`));
+    if (!Array.isArray(texts) || texts.length !== jsonFragments.length) return undefined;
     this.#output.addText(texts.join(''));
     return textPosition;
   }
@@ -168,15 +168,15 @@ export class TranslatedReplyReader implements ReplyReader {
   }
 }
 
-// Pattern bound: linear. An unclosed fence matches to the end of the text, and each backtick ends the search that the previous
-// one started.
+// Pattern bound: linear. An unclosed fence matches to the end of the text. A search for the end of a single-backtick span stops at
+// the next backtick, so that failed searches do not overlap.
 const codeSpan = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
 const citationMark = /\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
 const maxCitations = 1_000;
 
 type Source = Pick<ResponseAttachment, 'title' | 'url' | 'reference_url'>;
 
-/** Sources of a text. Each number in brackets in the text becomes a citation of a source. */
+/** Sources of a text. Converts bracketed numbers outside of code to citations if they match the sources. */
 class Citations {
   readonly #sources = new Map<number, Source>();
 
@@ -187,7 +187,10 @@ class Citations {
     }
   }
 
-  /** Returns the citations in a text. Assigns sources to numbers in ascending order. Empty if their counts differ. */
+  /**
+   * Returns the citations in a text. Assigns the sources with a URL to the distinct numbers in ascending order. Returns no
+   * citations if there are more or fewer numbers than sources.
+   */
   findIn(text: string): UrlCitation[] {
     const sources = [...this.#sources].sort(([left], [right]) => left - right).map(([, source]) => source);
     const citableSources = sources.filter((source) => getUrl(source) !== undefined);

@@ -9,27 +9,34 @@ interface Provider {
   readonly protocol: 'openai' | 'azure' | 'anthropic' | 'bedrock' | 'vertex' | 'gemini' | 'mistral';
   /** Default URL. Undefined if the URL comes from the configuration or from the protocol. */
   readonly endpoint?: string;
-  /** Environment variable from which LiteLLM reads the key. */
-  readonly key?: string;
+  /** Environment variable from which LiteLLM reads the API key. */
+  readonly keyVariable?: string;
   /** Whether the configuration must contain the URL. */
   readonly needsBase?: boolean;
   /** Path to append to a configured base URL that does not end with it. */
   readonly path?: string;
 }
 
-const createOpenAiProvider = (endpoint: string, key: string): Provider => ({ protocol: 'openai', endpoint, key });
+const createOpenAiProvider = (endpoint: string, keyVariable: string): Provider => ({
+  protocol: 'openai',
+  endpoint,
+  keyVariable,
+});
 const selfHosted: Provider = { protocol: 'openai', needsBase: true };
 const ollama: Provider = { protocol: 'openai', endpoint: 'http://127.0.0.1:11434/v1', path: '/v1' };
 
 const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
   ['openai', createOpenAiProvider('https://api.openai.com/v1', 'OPENAI_API_KEY')],
-  ['azure', { protocol: 'azure', needsBase: true, key: 'AZURE_API_KEY' }],
-  ['anthropic', { protocol: 'anthropic', endpoint: 'https://api.anthropic.com/v1', key: 'ANTHROPIC_API_KEY', path: '/v1' }],
+  ['azure', { protocol: 'azure', needsBase: true, keyVariable: 'AZURE_API_KEY' }],
+  [
+    'anthropic',
+    { protocol: 'anthropic', endpoint: 'https://api.anthropic.com/v1', keyVariable: 'ANTHROPIC_API_KEY', path: '/v1' },
+  ],
   ['bedrock', { protocol: 'bedrock' }],
   ['bedrock_converse', { protocol: 'bedrock' }],
   ['vertex_ai', { protocol: 'vertex' }],
-  ['gemini', { protocol: 'gemini', key: 'GEMINI_API_KEY' }],
-  ['mistral', { protocol: 'mistral', key: 'MISTRAL_API_KEY' }],
+  ['gemini', { protocol: 'gemini', keyVariable: 'GEMINI_API_KEY' }],
+  ['mistral', { protocol: 'mistral', keyVariable: 'MISTRAL_API_KEY' }],
   ['ollama', ollama],
   ['ollama_chat', ollama],
   ['groq', createOpenAiProvider('https://api.groq.com/openai/v1', 'GROQ_API_KEY')],
@@ -51,12 +58,12 @@ const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
 ]);
 
 /** Environment variables from which LiteLLM reads keys by default. */
-export const providerVariables: readonly string[] = [...providers.values()].flatMap(({ key }) =>
-  key === undefined ? [] : [key],
+export const providerVariables: readonly string[] = [...providers.values()].flatMap(({ keyVariable }) =>
+  keyVariable === undefined ? [] : [keyVariable],
 );
 
 /** Providers that LiteLLM recognizes by the model name alone. */
-const bareNames: readonly (readonly [RegExp, string])[] = [
+const providersByModelName: readonly (readonly [RegExp, string])[] = [
   [/^(gpt-|chatgpt-|o\d|text-embedding-|ft:|codex-)/, 'openai'],
   [/^claude-/, 'anthropic'],
   [/^gemini-/, 'vertex_ai'],
@@ -71,7 +78,8 @@ interface ProviderModel {
 /** Returns the provider of a LiteLLM model, or the name of a provider that Parley cannot call. */
 function findProvider(model: string, providerName: string | undefined): ProviderModel | string {
   const [prefix = '', ...tail] = model.split('/');
-  const name = providerName ?? (tail.length > 0 ? prefix : undefined) ?? bareNames.find(([pattern]) => pattern.test(model))?.[1];
+  const name =
+    providerName ?? (tail.length > 0 ? prefix : undefined) ?? providersByModelName.find(([pattern]) => pattern.test(model))?.[1];
   const provider = name === undefined ? undefined : providers.get(name);
   if (provider === undefined) return name ?? '';
   const providerModel = tail.length > 0 && prefix === name ? tail.join('/') : model;
@@ -81,7 +89,7 @@ function findProvider(model: string, providerName: string | undefined): Provider
 /** API version if the configuration has none. LiteLLM also sends a default version to Azure. */
 const defaultApiVersion = '2024-10-21';
 
-const azureV1: Provider = { protocol: 'openai', key: 'AZURE_API_KEY' };
+const azureV1: Provider = { protocol: 'openai', keyVariable: 'AZURE_API_KEY' };
 
 /** Returns the upstream for `litellm_params` of one entry. Returns undefined, with a note, if Parley cannot call it. */
 export function toUpstream(id: string, params: ForeignObject, context: LitellmContext): JsonObject | undefined {
@@ -145,7 +153,7 @@ class UpstreamReader {
     const { variables } = this.#context;
     const base = variables
       .convertUrl(baseUrl, this.#at('apiBase'), this.#id)
-      // Pattern bound: a URL in the operator's file, which only slows down this command.
+      // Pattern bound: the URL is from the operator's file. A long one slows down only this command.
       .replace(/\/+$/, '')
       .replace(/\/chat\/completions$/, '');
     if (provider.protocol === 'azure')
@@ -233,7 +241,7 @@ class UpstreamReader {
   #key(provider: Provider): JsonObject {
     const key = this.#text('apiKey');
     if (key !== undefined) return { key: this.#secret(key, 'apiKey', 'api_key') };
-    return provider.key === undefined ? {} : { key: `\${${provider.key}}` };
+    return provider.keyVariable === undefined ? {} : { key: `\${${provider.keyVariable}}` };
   }
 
   #region(key: string): JsonObject {
@@ -263,7 +271,7 @@ class UpstreamReader {
     const key = this.#secret(text, 'vertexCredentials', 'account');
     this.#context.notes.addNotice(
       this.#params.at('vertexCredentials'),
-      `is ${key} in the result, which must contain the JSON of the account, not a file name`,
+      `is imported as ${key}. Set this variable to the JSON of the service account, not to a file name`,
     );
     return { key };
   }

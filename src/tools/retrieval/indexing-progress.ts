@@ -18,8 +18,14 @@ export interface ProgressDeps {
   readonly embedder: TextEmbedder;
 }
 
-/** Returns the indexing progress of an application's files on all nodes. Restarts interrupted indexing. Throws `StoreError`. */
-export async function readProgress({ files, missing }: DocumentSet, deps: ProgressDeps): Promise<readonly DocumentProgress[]> {
+/**
+ * Returns the indexing progress of an application's files. Requests indexing of each file, in case it did not start or was
+ * interrupted. Throws `StoreError`.
+ */
+export async function readIndexingProgress(
+  { files, missing }: DocumentSet,
+  deps: ProgressDeps,
+): Promise<readonly DocumentProgress[]> {
   const progress = await Promise.all(files.map((source) => toProgress(source, deps)));
   const failed = missing.map(({ name: reference, reason }) => {
     const name = getFileName(parseReference(reference)?.path ?? reference);
@@ -71,8 +77,8 @@ interface PendingFile {
 }
 
 /**
- * Waits until the words of all files are searchable, and reports the progress. Files that take too long are left out. Throws
- * the reason of the signal.
+ * Waits until all files are searchable by keyword, and reports the progress. Vectors can follow later. Files that take too long are
+ * left out. Throws the reason of the signal.
  */
 export async function awaitIndexing(
   pending: readonly PendingFile[],
