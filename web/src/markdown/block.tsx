@@ -3,25 +3,26 @@ import { memo, type ReactNode, useState } from 'react';
 import { Icon, TextButton } from '../parts/icon.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { CodeBlock } from './code-block.tsx';
-import { DrawnWhenNear } from './drawn-when-near.tsx';
 import { Formula } from './formula.tsx';
 import type { AlertToken, DetailsToken, FootnoteToken } from './html-parts.ts';
 import { Inline } from './inline.tsx';
 import type { MathToken } from './lexer.ts';
+import { RenderedWhenNear } from './rendered-when-near.tsx';
 
 interface BlockProps {
   readonly token: Token;
   /** Whether the block may still grow. */
   readonly isOpen: boolean;
   /**
-   * Whether a list item or a quote decides on its direction. An element with `dir` does not count for the `dir` of its parent.
+   * Whether the block is inside another block, such as a list item, that sets the text direction with `dir="auto"`. The inner block
+   * then has no `dir`, because the browser ignores text in elements with their own `dir`.
    */
   readonly isInner?: boolean;
 }
 
-/** A block of a text, drawn again only when it changes. */
+/** A block of a text, rendered again only when it changes. */
 export const Block = memo(
-  ({ token, isOpen, isInner = false }: BlockProps) => drawBlock(token, isOpen, isInner),
+  ({ token, isOpen, isInner = false }: BlockProps) => renderBlock(token, isOpen, isInner),
   (before, after) => before.isOpen === after.isOpen && hasSameSource(before.token, after.token),
 );
 
@@ -35,7 +36,7 @@ function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   return tokens.map((token, index) => <Block key={index} token={token} isOpen={false} isInner />);
 }
 
-function drawBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
+function renderBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
   switch (token.type) {
     case 'heading':
       return <Heading token={token as Tokens.Heading} />;
@@ -126,7 +127,7 @@ function Heading({ token: { depth, tokens } }: { readonly token: Tokens.Heading 
 
 const itemsInPiece = 50;
 
-/** Splits a long list into several, so that only those near the view are drawn. */
+/** Splits a long list into several, so that only those near the view are rendered. */
 function List({ token }: { readonly token: Tokens.List }) {
   const { items, start } = token;
   if (items.length <= itemsInPiece) return <Items {...token} />;
@@ -136,23 +137,23 @@ function List({ token }: { readonly token: Tokens.List }) {
     const first = typeof start === 'number' ? start + index * itemsInPiece : start;
     return (
       // biome-ignore lint/suspicious/noArrayIndexKey: a list grows at its end, so a piece keeps its place
-      <Piece key={index} items={pieceItems} isDrawn={index === 0 || index >= count - 2} ordered={token.ordered} start={first} />
+      <Piece key={index} items={pieceItems} isEager={index === 0 || index >= count - 2} ordered={token.ordered} start={first} />
     );
   });
 }
 
 interface PieceProps extends Pick<Tokens.List, 'items' | 'ordered' | 'start'> {
-  readonly isDrawn: boolean;
+  readonly isEager: boolean;
 }
 
 const Piece = memo(
-  ({ isDrawn, ...list }: PieceProps) => (
-    <DrawnWhenNear text={list.items.map(({ raw }) => raw).join('')} isDrawn={isDrawn}>
+  ({ isEager, ...list }: PieceProps) => (
+    <RenderedWhenNear text={list.items.map(({ raw }) => raw).join('')} isEager={isEager}>
       {() => <Items {...list} />}
-    </DrawnWhenNear>
+    </RenderedWhenNear>
   ),
   (before, after) =>
-    before.isDrawn === after.isDrawn &&
+    before.isEager === after.isEager &&
     before.items.length === after.items.length &&
     before.items.every((item, index) => item === after.items[index]),
 );

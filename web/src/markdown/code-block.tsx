@@ -101,7 +101,7 @@ function isPreviewable(language: string, text: string): boolean {
   return /^(html|svg)$/.test(language) || (language === 'xml' && /^\s*(<\?xml[^>]*>\s*)?<svg[\s>]/.test(text));
 }
 
-/** Splits long code, so that growing code draws only its last part again. */
+/** Splits long code, so that growing code renders only its last part again. */
 function Pieces({ text }: { readonly text: string }) {
   const pieces = useMemo(() => {
     const lines = text.split('\n');

@@ -2,15 +2,15 @@ import type { Token } from 'marked';
 import { memo, useMemo, useState } from 'react';
 import { Guard } from '../parts/lazy-view.tsx';
 import { Block, hasSameSource } from './block.tsx';
-import { DrawnWhenNear } from './drawn-when-near.tsx';
 import { FrameScheduler, FrameSchedulerContext } from './frame-scheduler.ts';
 import { GrowingBlocks, usePacedText } from './growing-text.ts';
+import { RenderedWhenNear } from './rendered-when-near.tsx';
 
 interface MarkdownProps {
   readonly text: string;
   /** Whether more text may follow. */
   readonly isGrowing: boolean;
-  /** Whether drawing waits until the text comes near the view. */
+  /** Whether rendering waits until the text comes near the view. */
   readonly isDeferred?: boolean;
 }
 
@@ -20,16 +20,16 @@ export const Markdown = memo(function Markdown({ text, isGrowing, isDeferred = f
   if (!wasDeferred) return <Text {...{ text, isGrowing }} />;
   return (
     <div className="markdown">
-      <DrawnWhenNear text={text} isDrawn={isGrowing}>
+      <RenderedWhenNear text={text} isEager={isGrowing}>
         {() => <Text {...{ text, isGrowing }} />}
-      </DrawnWhenNear>
+      </RenderedWhenNear>
     </div>
   );
 });
 
-/** Number of parts at each end that are drawn immediately. */
-const drawnAtStart = 2;
-const drawnAtEnd = 2;
+/** Number of parts at each end that are rendered immediately. */
+const eagerAtStart = 2;
+const eagerAtEnd = 2;
 
 function Text({ text, isGrowing }: MarkdownProps) {
   const [blocks] = useState(() => new GrowingBlocks());
@@ -37,7 +37,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
   const visibleText = usePacedText(text, !isGrowing);
   const isUnfinished = isGrowing || visibleText.length < text.length;
   // A complete text is shown as its source below until it is parsed.
-  const isEndDrawn = isGrowing || !isUnfinished;
+  const isEndEager = isGrowing || !isUnfinished;
   const tokens = useMemo(() => blocks.parse(visibleText, isUnfinished), [blocks, visibleText, isUnfinished]);
   const parts = useMemo(() => toParts(tokens), [tokens]);
   return (
@@ -56,7 +56,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
               key={index}
               tokens={part}
               isOpen={isUnfinished && index === parts.length - 1}
-              isDrawn={index < drawnAtStart || (isEndDrawn && index >= parts.length - drawnAtEnd)}
+              isEager={index < eagerAtStart || (isEndEager && index >= parts.length - eagerAtEnd)}
             />
           ))}
         </FrameSchedulerContext>
@@ -79,38 +79,38 @@ function Rest({ text, from }: { readonly text: string; readonly from: number }) 
 }
 
 const Source = memo(({ text }: { readonly text: string }) => (
-  <DrawnWhenNear text={text} isDrawn={false}>
+  <RenderedWhenNear text={text} isEager={false}>
     {() => (
       <div className="plain" dir="auto">
         {text}
       </div>
     )}
-  </DrawnWhenNear>
+  </RenderedWhenNear>
 ));
 
 interface PartProps {
   readonly tokens: readonly Token[];
   /** Whether the last block may still grow. */
   readonly isOpen: boolean;
-  /** Whether to draw immediately at any position. */
-  readonly isDrawn: boolean;
+  /** Whether to render immediately at any position. */
+  readonly isEager: boolean;
 }
 
 /** Some blocks of a long text. */
 const Part = memo(
-  ({ tokens, isOpen, isDrawn }: PartProps) => (
-    <DrawnWhenNear text={tokens.map(({ raw }) => raw).join('')} isDrawn={isDrawn}>
+  ({ tokens, isOpen, isEager }: PartProps) => (
+    <RenderedWhenNear text={tokens.map(({ raw }) => raw).join('')} isEager={isEager}>
       {() =>
         tokens.map((token, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: as above
           <Block key={index} token={token} isOpen={isOpen && index === tokens.length - 1} />
         ))
       }
-    </DrawnWhenNear>
+    </RenderedWhenNear>
   ),
   (before, after) =>
     before.isOpen === after.isOpen &&
-    before.isDrawn === after.isDrawn &&
+    before.isEager === after.isEager &&
     before.tokens.length === after.tokens.length &&
     before.tokens.every((token, index) => hasSameSource(token, after.tokens[index])),
 );
@@ -118,7 +118,7 @@ const Part = memo(
 const maxBlocks = 24;
 const maxChars = 1200;
 
-/** Groups blocks that are drawn as one. A growing text keeps its groups, except for the last. */
+/** Groups blocks that are rendered as one. A growing text keeps its groups, except for the last. */
 function toParts(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const parts: Token[][] = [];
   let chars = Number.POSITIVE_INFINITY;

@@ -65,14 +65,17 @@ export function toShape(schema: JsonObject): Shape {
     case 'array':
       return isJsonObject(schema.items) ? { kind: 'list', item: schema.items } : { kind: 'json' };
     case 'object':
-      return toGroup(schema);
+      return toObjectShape(schema);
     default:
       return { kind: 'json' };
   }
 }
 
-/** Returns `json` for an object that allows additional keys, because a group cannot display them. */
-function toGroup(schema: JsonObject): Shape {
+/**
+ * Returns `map` for an object that has schemas for its names and its additional properties. Returns `json` for other objects that
+ * allow additional properties, because a group cannot display them.
+ */
+function toObjectShape(schema: JsonObject): Shape {
   if (isJsonObject(schema.propertyNames) && isJsonObject(schema.additionalProperties))
     return { kind: 'map', item: schema.additionalProperties };
   if (!isJsonObject(schema.properties) || schema.additionalProperties !== false) return { kind: 'json' };

@@ -9,7 +9,7 @@ interface Formatters {
   readonly formatUsage: (steps: readonly TraceStep[]) => readonly string[];
 }
 
-/** Returns functions that format durations, tokens, and costs for the region of the browser. */
+/** Returns functions that format durations, tokens, and costs in the selected language and the region of the browser. */
 export function useFormatters(): Formatters {
   const { strings, locale } = useLanguage();
   const builderStrings = useBuilderStrings();

@@ -7,17 +7,17 @@ interface BranchSwitchProps {
   readonly conversationId: string;
   readonly turnId: string;
   /** All versions of the turn, oldest first. */
-  readonly branches: readonly string[];
+  readonly versionIds: readonly string[];
   readonly isSideBySide: boolean;
   readonly setIsSideBySide: (isSideBySide: boolean) => void;
 }
 
 /** Switches between the versions of a turn, if there are several, or shows them side by side. */
-export function BranchSwitch({ conversationId, turnId, branches, isSideBySide, setIsSideBySide }: BranchSwitchProps) {
+export function BranchSwitch({ conversationId, turnId, versionIds, isSideBySide, setIsSideBySide }: BranchSwitchProps) {
   const strings = useStrings();
   const { library } = usePage();
-  if (branches.length < 2) return null;
-  const position = branches.indexOf(turnId);
+  if (versionIds.length < 2) return null;
+  const position = versionIds.indexOf(turnId);
   const show = (id: string | undefined): void =>
     library.change(conversationId, (conversation) => {
       const turn = conversation.turns[id ?? ''];
@@ -27,21 +27,21 @@ export function BranchSwitch({ conversationId, turnId, branches, isSideBySide, s
     <>
       {!isSideBySide && (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
-        <div className="branches" role="group" aria-label={strings.version(position + 1, branches.length)}>
+        <div className="branches" role="group" aria-label={strings.version(position + 1, versionIds.length)}>
           <IconButton
             icon="left"
             label={strings.earlierVersion}
             disabled={position === 0}
-            onClick={() => show(branches[position - 1])}
+            onClick={() => show(versionIds[position - 1])}
           />
           <span aria-hidden="true">
-            {position + 1}/{branches.length}
+            {position + 1}/{versionIds.length}
           </span>
           <IconButton
             icon="right"
             label={strings.laterVersion}
-            disabled={position === branches.length - 1}
-            onClick={() => show(branches[position + 1])}
+            disabled={position === versionIds.length - 1}
+            onClick={() => show(versionIds[position + 1])}
           />
         </div>
       )}

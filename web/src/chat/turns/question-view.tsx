@@ -17,12 +17,12 @@ const SideBySide = lazyView(() => import('./side-by-side.tsx').then(({ SideBySid
 
 interface QuestionViewProps {
   readonly question: Question;
-  readonly branches: readonly string[];
+  readonly versionIds: readonly string[];
   readonly conversationId: string;
 }
 
 /** A question of the user, or its versions with their answers side by side. Editing and resending it adds another version. */
-export function QuestionView({ question, branches, conversationId }: QuestionViewProps) {
+export function QuestionView({ question, versionIds, conversationId }: QuestionViewProps) {
   const strings = useStrings();
   const [isSideBySide, setIsSideBySide] = useState(false);
   const [isEditing, setIsEditing] = useState(false);
@@ -45,14 +45,14 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
     <article className={isSideBySide ? 'question compared' : 'question'} aria-label={strings.you}>
       {isSideBySide ? (
         <Guard fallback={<p className="note">{strings.partMissing}</p>} pending={body}>
-          <SideBySide {...{ conversationId, branches }} close={() => setIsSideBySide(false)} />
+          <SideBySide {...{ conversationId, versionIds }} close={() => setIsSideBySide(false)} />
         </Guard>
       ) : (
         body
       )}
       <div className="actions">
         {!isSideBySide && <TurnTime atMs={question.atMs} />}
-        <BranchSwitch {...{ conversationId, branches, isSideBySide, setIsSideBySide }} turnId={question.id} />
+        <BranchSwitch {...{ conversationId, versionIds, isSideBySide, setIsSideBySide }} turnId={question.id} />
         {!isSideBySide && text !== '' && <CopyButton text={() => text} />}
         {!isSideBySide && canEdit && (
           <IconButton ref={editButton} icon="edit" className="edit-question" label={strings.edit} onClick={edit} />

@@ -51,7 +51,7 @@ function ReadOnlyTurn({ turn, isDeferred }: { readonly turn: Turn; readonly isDe
   );
 }
 
-/** The content of a question. Its files are folded, so that the answer stays near. */
+/** The content of a question. Long text and all files except pictures and sound are collapsed, so that the answer stays in view. */
 export function QuestionBody({ question }: { readonly question: Question }) {
   const strings = useStrings();
   const { text, control, attachments, filled } = question;
@@ -84,14 +84,14 @@ export function listResults({ text, toolName: name, toolResults = [] }: Question
   return name === undefined ? toolResults : [{ id: '', name, text }];
 }
 
-const maxFoldedChars = 1500;
-const maxFoldedLines = 20;
+const maxUnfoldedChars = 1500;
+const maxUnfoldedLines = 20;
 
-/** The text of a question. A long text is folded until the user unfolds it. */
+/** The text of a question. A long text is collapsed until the user expands it. */
 function QuestionText({ text }: { readonly text: string }) {
   const strings = useStrings();
   const [isFolded, setIsFolded] = useState(
-    text.length > maxFoldedChars || text.split('\n', maxFoldedLines + 1).length > maxFoldedLines,
+    text.length > maxUnfoldedChars || text.split('\n', maxUnfoldedLines + 1).length > maxUnfoldedLines,
   );
   const [isLong] = useState(isFolded);
   return (

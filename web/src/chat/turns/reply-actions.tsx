@@ -27,7 +27,7 @@ import { BranchSwitch } from './branch-switch.tsx';
 
 interface ReplyActionsProps {
   readonly reply: Reply;
-  readonly branches: readonly string[];
+  readonly versionIds: readonly string[];
   readonly conversationId: string;
   readonly isSideBySide: boolean;
   readonly setIsSideBySide: (isSideBySide: boolean) => void;
@@ -39,7 +39,7 @@ interface ReplyActionsProps {
 /** Actions of an answer. */
 export function ReplyActions({
   reply,
-  branches,
+  versionIds,
   conversationId,
   isSideBySide,
   setIsSideBySide,
@@ -53,7 +53,7 @@ export function ReplyActions({
     focusMessage();
     void replyRunner.answer(conversationId, reply.parent, { previous: reply });
   };
-  const versions = <BranchSwitch {...{ conversationId, branches, isSideBySide, setIsSideBySide }} turnId={reply.id} />;
+  const versions = <BranchSwitch {...{ conversationId, versionIds, isSideBySide, setIsSideBySide }} turnId={reply.id} />;
   // Other actions would apply to the last version, as if it were selected.
   if (isSideBySide) return <div className="actions">{versions}</div>;
   const canContinue = sendMessage !== undefined && isContinuable(reply);

@@ -142,7 +142,7 @@ function useSources({ text, custom, state }: Reply) {
     if (citedSources.length === 0) return undefined;
     return { find: (number) => citedSources.find(({ citedNumber }) => citedNumber === number), show };
   }, [citedSources]);
-  // Long text may have to be drawn again, so this update has a low priority.
+  // Long text may have to be rendered again, so this update has a low priority.
   return { citedSources, otherAttachments, selected, show, sources: useDeferredValue(sources) };
 }
 

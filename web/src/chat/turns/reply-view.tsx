@@ -26,7 +26,7 @@ const SideBySide = lazyView(() => import('./side-by-side.tsx').then(({ SideBySid
 
 interface ReplyViewProps {
   readonly reply: Reply;
-  readonly branches: readonly string[];
+  readonly versionIds: readonly string[];
   readonly conversationId: string;
   readonly nextQuestion: Question | undefined;
   readonly sendMessage: ((message: UserMessage) => void) | undefined;
@@ -34,7 +34,7 @@ interface ReplyViewProps {
 }
 
 /** An answer with all its parts, or its versions side by side. */
-export function ReplyView({ reply, branches, conversationId, nextQuestion, sendMessage, isDeferred }: ReplyViewProps) {
+export function ReplyView({ reply, versionIds, conversationId, nextQuestion, sendMessage, isDeferred }: ReplyViewProps) {
   const { custom, state } = reply;
   const strings = useStrings();
   const { replyRunner } = usePage();
@@ -59,7 +59,7 @@ export function ReplyView({ reply, branches, conversationId, nextQuestion, sendM
     <article ref={article} className="reply" aria-label={name} aria-busy={isRunning}>
       {isSideBySide ? (
         <Suspense fallback={<ReplyBody {...{ reply, isDeferred }} />}>
-          <SideBySide {...{ conversationId, branches }} close={() => setSideBySide(false)} />
+          <SideBySide {...{ conversationId, versionIds }} close={() => setSideBySide(false)} />
         </Suspense>
       ) : (
         <>
@@ -87,7 +87,7 @@ export function ReplyView({ reply, branches, conversationId, nextQuestion, sendM
       {!isRunning && (
         <Guard fallback={<p className="note">{strings.partMissing}</p>} pending={<div className="part-pending" />}>
           <ReplyActions
-            {...{ reply, branches, conversationId, isSideBySide, sendMessage }}
+            {...{ reply, versionIds, conversationId, isSideBySide, sendMessage }}
             setIsSideBySide={setSideBySide}
             edit={() => setIsEditing(true)}
           />

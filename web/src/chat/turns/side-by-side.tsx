@@ -11,7 +11,7 @@ import './side-by-side.css';
 interface SideBySideProps {
   readonly conversationId: string;
   /** All versions of the question or answer, oldest first. */
-  readonly branches: readonly string[];
+  readonly versionIds: readonly string[];
   readonly close: () => void;
 }
 
@@ -19,11 +19,11 @@ interface SideBySideProps {
 const maxColumns = 3;
 
 /** The latest versions of a question or answer in columns, with a button to choose one. A question appears above its answer. */
-export function SideBySide({ conversationId, branches, close }: SideBySideProps) {
+export function SideBySide({ conversationId, versionIds, close }: SideBySideProps) {
   const strings = useStrings();
   const { library } = usePage();
   const conversation = useConversation(conversationId);
-  const versions = branches.map((id) => conversation?.turns[id]).filter((turn) => turn !== undefined);
+  const versions = versionIds.map((id) => conversation?.turns[id]).filter((turn) => turn !== undefined);
   const choose = (version: Turn, deployment: string | undefined): void => {
     library.change(conversationId, (current) => ({
       ...withVisibleTurn(current, version),

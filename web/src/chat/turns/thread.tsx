@@ -13,8 +13,8 @@ interface ThreadProps {
   readonly sendMessage: (message: UserMessage) => void;
 }
 
-/** Number of turns at the end that are drawn immediately. */
-const drawnTurns = 6;
+/** Number of turns at the end that are rendered immediately. */
+const eagerTurns = 6;
 
 /** The visible turns. The view stays at the end while an answer grows, unless the user scrolls away. */
 export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
@@ -36,8 +36,8 @@ export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
               key={turn.id}
               {...{ turn, conversationId: conversation.id, next: turns[index + 1] }}
               sendMessage={index === turns.length - 1 ? sendMessage : undefined}
-              isDeferred={index < turns.length - drawnTurns}
-              branches={listVersions(branches.get(turn.parent) ?? [], turn)
+              isDeferred={index < turns.length - eagerTurns}
+              versionIds={listVersions(branches.get(turn.parent) ?? [], turn)
                 .map(({ id }) => id)
                 .join(' ')}
             />
@@ -62,17 +62,18 @@ interface TurnViewProps {
   /** Set only for the last turn, because only its controls can still be used. */
   readonly sendMessage: ((message: UserMessage) => void) | undefined;
   /** IDs of all versions of the turn, separated by spaces, so that equal lists are equal props. */
-  readonly branches: string;
+  readonly versionIds: string;
   /** Whether drawing waits until the turn comes near the view. */
   readonly isDeferred: boolean;
 }
 
 /** Drawn again only if its content changes, so that long chats stay fast. */
-const TurnView = memo(function TurnView({ turn, branches, next, ...viewProps }: TurnViewProps) {
-  const ids = branches.split(' ');
-  if (turn.kind === 'question') return <QuestionView question={turn} branches={ids} conversationId={viewProps.conversationId} />;
+const TurnView = memo(function TurnView({ turn, versionIds, next, ...viewProps }: TurnViewProps) {
+  const ids = versionIds.split(' ');
+  if (turn.kind === 'question')
+    return <QuestionView question={turn} versionIds={ids} conversationId={viewProps.conversationId} />;
   const answered = next?.kind === 'question' ? next : undefined;
-  return <ReplyView reply={turn} branches={ids} nextQuestion={answered} {...viewProps} />;
+  return <ReplyView reply={turn} versionIds={ids} nextQuestion={answered} {...viewProps} />;
 });
 
 const nearEndPixels = 80;
@@ -103,7 +104,7 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
   useLayoutEffect(toEnd, [conversationId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useLayoutEffect(() => {
-    // The user can also switch to another version, which was known before. Very short answers are never in progress when drawn.
+    // The user can also switch to another version, which was known before. Very short answers have ended before they are rendered.
     const isNew = !knownIds.current.has(lastId);
     knownIds.current = new Set(Object.keys(turns));
     if (isNew) toEnd();

@@ -1,25 +1,25 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
-interface DrawnWhenNearProps {
-  /** Source text, shown until the content is drawn, so that it can be found and read. */
+interface RenderedWhenNearProps {
+  /** Source text, shown until the content is rendered, so that it can be found and read. */
   readonly text: string;
-  /** Whether to draw immediately at any position. */
-  readonly isDrawn: boolean;
+  /** Whether to render immediately at any position. */
+  readonly isEager: boolean;
   readonly children: () => ReactNode;
 }
 
 const charsInLine = 90;
 const lineHeightEm = 1.6;
 
-/** Draws a part of long content when it comes near the view, and keeps it. Content out of view has no layout. */
-export function DrawnWhenNear({ text, isDrawn, children }: DrawnWhenNearProps) {
+/** Renders a part of long content when it comes near the view, and then keeps it. Content out of view has no layout. */
+export function RenderedWhenNear({ text, isEager, children }: RenderedWhenNearProps) {
   const element = useRef<HTMLDivElement>(null);
-  // Everything is drawn immediately if the browser cannot report elements near the view.
-  const [wasNear, setWasNear] = useState(isDrawn || !('ContentVisibilityAutoStateChangeEvent' in globalThis));
-  const shows = wasNear || isDrawn;
+  // All content is rendered immediately if the browser cannot report elements near the view.
+  const [wasNear, setWasNear] = useState(isEager || !('ContentVisibilityAutoStateChangeEvent' in globalThis));
+  const shows = wasNear || isEager;
   // A layout effect runs before the browser reports visible elements, which it does only once.
   useLayoutEffect(() => {
-    if (isDrawn) setWasNear(true);
+    if (isEager) setWasNear(true);
     const part = element.current;
     if (part === null || shows) return;
     const onStateChange = (event: Event): void => {
@@ -27,7 +27,7 @@ export function DrawnWhenNear({ text, isDrawn, children }: DrawnWhenNearProps) {
     };
     part.addEventListener('contentvisibilityautostatechange', onStateChange);
     return () => part.removeEventListener('contentvisibilityautostatechange', onStateChange);
-  }, [isDrawn, shows]);
+  }, [isEager, shows]);
   return (
     <div ref={element} className="part" style={{ containIntrinsicBlockSize: `auto ${estimateHeight(text)}em` }}>
       {shows ? children() : <div className="plain">{text.trim()}</div>}
