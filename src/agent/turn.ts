@@ -169,10 +169,7 @@ export class TurnUsage {
     return parts.length > 0 || this.#usage === undefined ? parts : [toModelUsage(this.#model, this.#usage)];
   }
 
-  /**
-   * Returns the items for pricing. If the only item has the prompt tokens of the reply's usage, adds the cached tokens of that
-   * usage, which have a separate price.
-   */
+  /** Returns the items for pricing. An item that equals the usage of the reply gets its cached tokens, which have another price. */
   pricedItems(): PricedUsage[] {
     const [item, ...otherItems] = this.items();
     if (item === undefined || otherItems.length > 0 || item.prompt_tokens !== this.#usage?.prompt_tokens) return this.items();

@@ -144,19 +144,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
   };
   const starters: CallerRoutesDeps['starters'] = (deployment, options) =>
     listServerStarters({ starters: currentTools().starters, reportError }, deployment, options);
-  return {
-    catalog,
-    documents,
-    mcp,
-    openApi,
-    guardedHttp,
-    counters,
-    consent,
-    calls,
-    innerCalls,
-    starters,
-    ...toolRoutes,
-  };
+  return { catalog, documents, mcp, openApi, guardedHttp, counters, consent, calls, innerCalls, starters, ...toolRoutes };
 }
 
 function toStateSigner(seal: Seal): StateSigner {

@@ -14,7 +14,7 @@ import type { InnerCalls } from '#pipeline/inner-calls.ts';
 import { DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { type DocumentSet, openDocumentSet } from '#tools/retrieval/document-set.ts';
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
-import { readIndexingProgress } from '#tools/retrieval/indexing-progress.ts';
+import { listProgress } from '#tools/retrieval/indexing-progress.ts';
 import { defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
 import { PassageSearch } from '#tools/retrieval/passage-search.ts';
 import { loadDocumentTools, type QueryDocumentDeps } from '#tools/retrieval/query-document.ts';
@@ -113,7 +113,7 @@ export class DocumentTools {
     if (documents.missing.length > 0 && deployment.ownership === null) this.#retryLater();
     const embedder = this.#embedder(configuration);
     if (deployment.ownership === null) this.#recordUnreadable(deployment.id, documents, embedder);
-    return readIndexingProgress(documents, { ...this.#indexParts, embedder });
+    return listProgress(documents, { ...this.#indexParts, embedder });
   }
 
   async close(): Promise<void> {

@@ -2,12 +2,12 @@ import { createHmac, hash } from 'node:crypto';
 import { type HttpClient, HttpError } from '#base/http/client.ts';
 import { openReply } from '#base/http/read-reply.ts';
 import { type Clock, dayMs } from '#base/time/clock.ts';
-import { FreshRead } from '#base/time/fresh-read.ts';
 import { RecurringTasks } from '#base/time/recurring-tasks.ts';
 import type { AlertEntry } from '#contract/configuration/alerts.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { AlertDelivery, AlertStore } from '#domain/limits/alert-store.ts';
 import { type ReachedThreshold, toAlertId } from '#domain/limits/limit-alerts.ts';
+import { FreshRead } from '../node/data-refresher.ts';
 
 const pollIntervalMs = 1_000;
 const cleanUpMs = 10 * 60_000;

@@ -26,18 +26,15 @@ export interface UserKeysDeps extends DataRefresherDeps {
   readonly clock: Clock;
 }
 
-/**
- * Returns whether the identity provider of the owner is configured. If the provider has no `projectClaim`, the project of its
- * users is the name of the provider, so the project of the key must equal that name.
- */
+/** Returns whether the owner's provider is configured. If it has no `projectClaim`, its name must be the project of the key. */
 function hasConfiguredProvider({ owner, project }: StoredKey, providers: Configuration['identityProviders']): boolean {
   const name = findProviderName(owner, Object.keys(providers));
   return name !== undefined && (project === name || providers[name]?.projectClaim !== undefined);
 }
 
 /**
- * The keys of users, all in memory, so that lookups do not query the store. A key is valid until it is deleted or expires,
- * while the roles of its owner allow keys. If no role allows keys, the store is not used.
+ * The keys of users, all in memory, so that lookups do not query the store. A key is valid until it is deleted, replaced, or
+ * expired, and while the roles of its owner allow keys. If no role allows keys, the store is not used.
  */
 export class UserKeys {
   readonly #deps: UserKeysDeps;
@@ -63,7 +60,7 @@ export class UserKeys {
     this.#uses = new KeyUses({ ...deps, kind: 'keys of users', write: (uses) => deps.store.recordUses(uses) });
   }
 
-  /** Sets the only listener, which is called when `hasEnded` may have changed for some callers. */
+  /** Sets the only listener, which is called when `hasInvalidKey` may have changed for some callers. */
   onChange(listener: () => void): void {
     this.#onChange = listener;
   }
@@ -112,8 +109,8 @@ export class UserKeys {
   }
 
   /**
-   * Ends calls whose key is no longer valid. This is a separate task, because a read can hang. It also runs if no role allows keys,
-   * because a background response that was queued earlier may start with a key.
+   * Ends calls whose key is no longer valid. This is a separate task, because a read can hang. It also runs if no role allows
+   * keys, because a background response that was queued earlier may start with a key.
    */
   async #sweep(): Promise<void> {
     if (this.#revision !== -1 || !hasSelfService(this.#deps.snapshot().configuration)) this.#onChange();

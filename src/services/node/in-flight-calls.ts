@@ -1,7 +1,7 @@
 import { type SlotItem, Slots } from '#base/time/sweep.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 
-/** A call that a shutdown can end. */
+/** A call in progress that this node can cancel. */
 interface InFlightCall extends SlotItem {
   /** Undefined until the caller is known. */
   readonly caller: Caller | undefined;

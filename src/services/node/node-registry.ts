@@ -25,7 +25,7 @@ export class NodeRegistry {
   readonly #deps: NodeRegistryDeps;
   readonly #tasks: RecurringTasks;
   #filesDigest: string | null = null;
-  /** Time at which the stored record expires. */
+  /** Expiry time of the stored record. */
   #untilMs = Number.NEGATIVE_INFINITY;
   #renewedAtMs: number;
   /** Time until which records of other nodes can be missing after an outage. */
@@ -42,7 +42,7 @@ export class NodeRegistry {
       );
   }
 
-  /** Sets the only listener, which is called after each renewal. */
+  /** Sets the only listener, which is called after each periodic renewal. */
   onRenewed(listener: () => Promise<void>): void {
     this.#onRenewed = listener;
   }

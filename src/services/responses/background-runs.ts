@@ -64,7 +64,7 @@ interface BackgroundRequest {
   readonly body: unknown;
 }
 
-/** A response that waits in the queue. */
+/** A response that is stored but has not started. */
 interface QueuedResponse {
   readonly response: ResponseObject;
   /** Names of fields that the translation omitted. */
@@ -90,7 +90,7 @@ interface ChatRunRequest {
 export interface StartedChatRun {
   /** The run at its start. */
   readonly response: JsonObject;
-  /** Resolves when the first event arrives. The value is the error of a run that failed before it. */
+  /** Resolves when the first event arrives or the run ends. The value is the error of a run that failed before its first event. */
   readonly started: Promise<ParleyError | undefined>;
   readonly answer: Answer;
 }

@@ -27,7 +27,7 @@ const storageBound = {
 
 /** Adds a `sequence_number` to each chunk of a chat completion. Otherwise, the chunks equal those of a direct call. */
 export class ChatRunTranslation implements RunTranslation {
-  /** Resolves with the first event, or with the error of a run that failed before it. */
+  /** Resolves when the first event arrives or the run ends. The value is the error of a run that failed before its first event. */
   readonly started: Promise<ParleyError | undefined>;
   readonly #options: ChatRunOptions;
   readonly #limit = new FoldLimit(storageBound);

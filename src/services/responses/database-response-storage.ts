@@ -15,7 +15,7 @@ import { retryUntilStored } from './unconfirmed-writes.ts';
 
 /** Maximum size of stored items that are read without waiting and without counting in the input memory. */
 const smallBytes = 1024 ** 2;
-/** Maximum number of concurrent reads of more items. Each user has one at most. */
+/** Maximum number of concurrent reads of larger items. Each user has at most one. */
 const maxLargeReads = 4;
 
 interface StoredItems {

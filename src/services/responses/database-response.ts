@@ -143,7 +143,7 @@ export class DatabaseResponse implements OpenedResponse {
     const stored = this.#toStored(result);
     const { maxBytesPerUser } = target.snapshot.configuration.responses;
     try {
-      if (this.#startWrite === undefined) await this.#write(stored, (added) => responses.add(added));
+      if (this.#startWrite === undefined) await this.#write(stored, (response) => responses.add(response));
       else if (!(await this.#startWrite)) {
         await this.#releaseConversation();
         return false;

@@ -15,7 +15,7 @@ interface QueuedRequest {
   readonly isPrivate: boolean;
 }
 
-/** Returns the stored form, which the store encrypts. A user's key has the name `madeKey` in it. */
+/** Returns the stored form, which the store encrypts. Its field for a user's key is `madeKey`. */
 export function toQueued({ call }: Target, body: unknown): JsonObject {
   const { subject, project, roles, userKey, configuredKey } = call.caller;
   const keys = { ...(userKey && { madeKey: userKey }), ...(configuredKey && { configuredKey }) };
@@ -39,7 +39,7 @@ export function fromQueued({ value, caller, deployment, tags, isPrivate }: JsonO
   return { body: value, caller: { subject, project, roles, chain: null, ...keys }, deployment: String(deployment), ...inherited };
 }
 
-/** Returns a response that failed because no node continues it, with its final event. */
+/** Returns a stored response as failed, with its final event. */
 export function toFailedResponse(
   stored: StoredResponse,
   error: { readonly code: string; readonly message: string },

@@ -35,11 +35,9 @@ export interface OpenedResponse {
   onEnded(result: ResponseResult | undefined): Promise<boolean> | undefined;
 }
 
-/** Storage of responses after their call has ended. */
+/** Storage of responses, so that later requests can continue them. */
 export interface ResponseStorage {
-  /**
-   * Throws an error with status 400 for a reference that is not stored for this user, and 409 for a locked conversation.
-   */
+  /** Throws an error with status 400 for a reference that is not stored for this user, and 409 for a locked conversation. */
   open(target: Target, request: ResponsesRequest): Promise<OpenedResponse> | OpenedResponse;
   /** Reads the same data without a lock, to count the tokens of a request. */
   openUnlocked(target: Target, request: ResponsesRequest): Promise<OpenedResponse> | OpenedResponse;

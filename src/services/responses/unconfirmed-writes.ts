@@ -6,7 +6,7 @@ const settledMs = 10_000;
 const maxWrites = 10_000;
 const firstPauseMs = 2_000;
 const maxPauseMs = 30_000;
-/** Growth of the pauses. The first retry after an outage comes at most a tenth of its duration, or 30 s, late. */
+/** Growth of the pauses. A pause is at most 2 s plus a tenth of the time since the first failure, and at most 30 s. */
 const pauseGrowth = 1.1;
 
 /**

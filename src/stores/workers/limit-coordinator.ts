@@ -18,14 +18,14 @@ import {
   toWindow,
 } from './share-messages.ts';
 
-/** Minimum number of calls that a share is enough for. Without a share, the worker asks the primary process for each call. */
+/** Minimum number of calls for which a share suffices. Without a share, the worker asks the primary process for each call. */
 const minCallsPerShare = 16;
 /** Fraction of the free quota that one grant divides by the number of workers. */
 const sharedFraction = 1 / 2;
 /** Time without new shares after they were recalled, in milliseconds. */
 const pauseMs = 1_000;
 const maxAttempts = 3;
-/** Number of holders whose pause is remembered. Beyond it, pauses may end early. */
+/** Maximum number of holders with a pause. Beyond it, all pauses end early. */
 const maxPaused = 10_000;
 
 /** A limit store in the memory of this process. */
@@ -59,8 +59,8 @@ interface WorkerState {
 }
 
 /**
- * Limits of a node with several workers. Workers get shares of the free quota, so that most calls need no message. The sum of the
- * usage, the reservations, and the shares never exceeds a limit. If the free quota is not enough for a call, the coordinator
+ * Limits of a node with several workers. Workers get shares of the free quota, so that most calls need no message. No grant lets
+ * the sum of the usage, the reservations, and the shares exceed a limit. If the free quota is not enough for a call, the coordinator
  * recalls all shares of its holders first.
  */
 export class LimitCoordinator {

@@ -47,7 +47,7 @@ const paragraphBreak = '\n\n';
 interface TranslationState {
   /** Names of called tools, by call ID. */
   readonly calledNames: Map<string, string>;
-  /** Whether to preserve prompt cache breakpoints (`cache_control`). */
+  /** Whether to preserve prompt cache breakpoints. */
   readonly preservesCacheControl: boolean;
 }
 
@@ -108,10 +108,7 @@ function toResultMessage(
     : { role: 'tool', tool_call_id: id, content };
 }
 
-/**
- * Converts signed thinking to `thinking_blocks` and other thinking to `reasoning_content`. The protocols of upstreams that do not
- * accept these fields remove them later.
- */
+/** Converts thinking to fields that a protocol removes later if its upstream does not accept them. */
 function toAssistantMessage(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
@@ -163,10 +160,7 @@ interface FileSource {
   file_id: string;
 }
 
-/**
- * Converts content to chat completions parts. Preserves prompt cache breakpoints if `preservesCacheControl` is set. Omits blocks
- * without a counterpart.
- */
+/** Converts content to chat completions parts. Omits blocks without a counterpart. */
 function toParts(content: string | readonly ContentBlock[], preservesCacheControl: boolean): ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [toTextPart(content)];
   return content.flatMap((block) => {

@@ -15,7 +15,7 @@ import type { PreparedResponse, ResponseStart } from '#services/responses/backgr
 import { ResponseRun } from './response-run.ts';
 import { McpApprovals, toMcpName, toRemoteServers } from './translation/mcp-servers.ts';
 import { AllowedCalls } from './translation/offered-tools.ts';
-import { isSealed, type SealedItem, ThoughtSeal, type Thoughts } from './translation/sealed-thoughts.ts';
+import { type HiddenContent, isSealed, type SealedItem, ThoughtSeal } from './translation/sealed-thoughts.ts';
 import { type ResolvedRequest, toChatRequest } from './translation/to-chat-request.ts';
 import type { TranslationContext } from './translation/to-messages.ts';
 
@@ -36,7 +36,7 @@ export interface ReadyRun extends PreparedResponse {
   readonly translation: ResponseRun;
   readonly listIgnoredFields: ListIgnoredFields;
   /** Seals content for the caller. */
-  readonly seal: (thoughts: Thoughts) => string;
+  readonly seal: (thoughts: HiddenContent) => string;
 }
 
 interface RunStart extends ResponseStart {
@@ -51,7 +51,7 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
   const { subject } = call.caller;
   if (request.store === false) call.record.isPrivate = true;
   const thoughtSeal = new ThoughtSeal(deps.seal, subject, deployment);
-  const seal = (thoughts: Thoughts): string => thoughtSeal.close(thoughts);
+  const seal = (thoughts: HiddenContent): string => thoughtSeal.close(thoughts);
   const omitted = new Set<string>();
   const earlier = opened.earlierItems.filter((item) => !isForeignState(item, deployment));
   if (earlier.length < opened.earlierItems.length) omitted.add('state');
@@ -66,7 +66,7 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
   const servers = toRemoteServers(request, { hosts, items: allItems, getPath });
   const approvals = new McpApprovals(allItems, { earlierCount, getPath });
   const context = {
-    open(item: SealedItem, path: string): Thoughts {
+    open(item: SealedItem, path: string): HiddenContent {
       const content = thoughtSeal.open(item, path);
       if (content === undefined) omitted.add(includables.encryptedReasoning);
       return content ?? {};

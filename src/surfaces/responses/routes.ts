@@ -25,7 +25,7 @@ import { createRun, type ReadyRun } from './create-run.ts';
 import { listResponsesBases } from './openapi.ts';
 import { buildHeaders, createStreamedReply, JsonResponse, toBytes } from './response-reply.ts';
 import { findUpstreamCode, type ResponseRun } from './response-run.ts';
-import type { Thoughts } from './translation/sealed-thoughts.ts';
+import type { HiddenContent } from './translation/sealed-thoughts.ts';
 
 const responsesErrorDialect: ErrorDialect = {
   ...modelErrorDialect,
@@ -123,13 +123,8 @@ async function serveBackground(
   if (runRequest.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
   const { subject } = runRequest.target.call.caller;
   // The run ends when the caller's key ends, so no separate check is needed.
-  await streamRun(background, response, {
-    ref: { id: queued.id, subject },
-    after: -1,
-    headers,
-    hasLostAccess: () => false,
-    toBytes,
-  });
+  const ref = { id: queued.id, subject };
+  await streamRun(background, response, { ref, after: -1, headers, hasLostAccess: () => false, toBytes });
 }
 
 interface OpenedRequest extends ResponseStart {
@@ -191,7 +186,7 @@ const compactionPrompt: AnyItem = { type: 'message', role: 'user', content: prom
 
 interface CompactionContext {
   readonly translation: ResponseRun;
-  readonly seal: (thoughts: Thoughts) => string;
+  readonly seal: (thoughts: HiddenContent) => string;
 }
 
 /** Sends the summary of a deployment as an item that replaces the summarized items. */

@@ -18,14 +18,8 @@ export interface ProgressDeps {
   readonly embedder: TextEmbedder;
 }
 
-/**
- * Returns the indexing progress of an application's files. Requests indexing of each file, in case it did not start or was
- * interrupted. Throws `StoreError`.
- */
-export async function readIndexingProgress(
-  { files, missing }: DocumentSet,
-  deps: ProgressDeps,
-): Promise<readonly DocumentProgress[]> {
+/** Returns the indexing progress of an application's files. Requests indexing of each, in case it stopped. Throws `StoreError`. */
+export async function listProgress({ files, missing }: DocumentSet, deps: ProgressDeps): Promise<readonly DocumentProgress[]> {
   const progress = await Promise.all(files.map((source) => toProgress(source, deps)));
   const failed = missing.map(({ name: reference, reason }) => {
     const name = getFileName(parseReference(reference)?.path ?? reference);

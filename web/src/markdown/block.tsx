@@ -13,10 +13,7 @@ interface BlockProps {
   readonly token: Token;
   /** Whether the block may still grow. */
   readonly isOpen: boolean;
-  /**
-   * Whether the block is inside another block, such as a list item, that sets the text direction with `dir="auto"`. The inner block
-   * then has no `dir`, because the browser ignores text in elements with their own `dir`.
-   */
+  /** Whether an outer block has `dir="auto"`, for which browsers ignore text in inner elements with their own `dir`. */
   readonly isInner?: boolean;
 }
 

@@ -15,10 +15,7 @@ export type EtagRow = Pick<ApplicationRow, 'id' | 'etag'>;
 type UnchangedFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
 const rowsPerStatement = 100;
-/**
- * Maximum number of IDs in one query. It is enough for all IDs that one application can reference (`fieldBounds.maxItems`) in two
- * forms: as written and decoded.
- */
+/** Maximum number of IDs in one query. Enough for the `fieldBounds.maxItems` references of an application, as written and decoded. */
 const idsPerQuery = 1000;
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
 const readColumns = [...columns, 'sealed_entry'] as const;

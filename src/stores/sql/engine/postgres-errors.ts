@@ -1,6 +1,6 @@
 import { findTlsFix } from '#base/net/tls-fix.ts';
 
-/** The server, or the pooler in front of it, permanently rejects this node. The message names the fix and may be logged. */
+/** The server, or the pooler in front of it, permanently rejects this node. The message names the fix and can be logged. */
 export class RejectedConnectionError extends Error {
   override readonly name = 'RejectedConnectionError';
 }
@@ -24,7 +24,7 @@ const fixesByMessage: readonly (readonly [RegExp, string])[] = [
 const tls = { variable: url, caParameter: 'sslrootcert', plainFix: `Turn TLS on at the server, or remove sslmode from ${url}` };
 
 /**
- * Returns an error that names the fix if the connection failed for a permanent reason, and the error itself otherwise.
+ * Returns an error that names the fix if the connection failed for a known permanent reason, and the error itself otherwise.
  * `variable` is the name of the environment variable with the address.
  */
 export function describeConnectionError(error: unknown, variable = url): unknown {

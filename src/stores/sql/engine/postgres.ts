@@ -7,7 +7,7 @@ import type { Schema } from '../schema.ts';
 import { describeConnectionError, isReadOnly, isStartupParameterRejected, RejectedConnectionError } from './postgres-errors.ts';
 import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
 
-/** Time limit in milliseconds for nodes that start together to wait until one of them has created the tables. */
+/** Time limit in milliseconds for one statement of a migration. Nodes that start together wait for the first one to migrate. */
 const migrationMs = 120_000;
 
 /** A database that may be unavailable, even when the node starts. */
@@ -125,10 +125,7 @@ class Server {
     this.#offsetMs = Math.abs(offsetMs) < minOffsetMs ? 0 : offsetMs;
   }
 
-  /**
-   * Sets `isPooler` to whether the connection lacks the requested `statement_timeout`. Calls `note` once if it has no time limit at
-   * all.
-   */
+  /** Sets `isPooler` to whether the connection lacks the requested `statement_timeout`. The first call notes if it has none at all. */
   async detectPooler(kysely: Kysely<Schema>, requestedMs: number): Promise<void> {
     const { rows } = await sql<{ ms: string }>`select setting as ms from pg_settings where name = 'statement_timeout'`.execute(
       kysely,
@@ -258,7 +255,7 @@ function isRejection(error: unknown): boolean {
 
 interface PoolLimits {
   readonly connectMs: number;
-  /** Time limit of one statement, enforced by both the client and the server. */
+  /** Time limit of one statement. The client enforces it, and the server too if the pooler permits it. */
   readonly statementMs: number;
   readonly maxConnections: number;
 }

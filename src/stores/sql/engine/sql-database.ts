@@ -19,7 +19,7 @@ export interface OpenOptions {
  */
 export type AcquireWriteLock = () => Promise<() => void>;
 
-/** An open database that has the tables of this program. */
+/** An open database of Parley. */
 export interface OpenDatabase {
   readonly database: SqlDatabase;
   /** Closes the connections. Every later operation throws `StoreError`. */

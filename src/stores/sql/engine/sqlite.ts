@@ -27,7 +27,7 @@ import {
 
 /** A database that reports whether it accepts writes. */
 export interface OpenSqlite extends OpenDatabase {
-  /** Whether the last write attempt succeeded. */
+  /** Whether the last trial write succeeded. True if there was none. */
   readonly isWritable: () => boolean;
 }
 
@@ -126,8 +126,8 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
 }
 
 /**
- * Adapter without the lock of kysely for its only connection. Each release of that lock wakes all waiting users, so that 10,000 of
- * them block the event loop for seconds. The driver lets the users take turns.
+ * Adapter without the lock of kysely for its only connection. Each release of that lock wakes all waiting operations, so that
+ * 10,000 of them block the event loop for seconds. The driver lets the operations take turns.
  */
 class LocklessSqliteAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
@@ -169,7 +169,7 @@ function createDriver(thread: SqliteThread, acquireWriteLock: AcquireWriteLock |
 const readStatement = /^\s*(select|pragma)\b/i;
 
 class ThreadConnection implements DatabaseConnection {
-  /** Lets the next user have its turn. */
+  /** Lets the next operation have its turn. */
   readonly endTurn: () => void;
   readonly #thread: SqliteThread;
   readonly #acquireWriteLock: AcquireWriteLock | undefined;
@@ -185,7 +185,7 @@ class ThreadConnection implements DatabaseConnection {
     this.#acquireWriteLock = acquireWriteLock;
   }
 
-  /** Begins a transaction that reads. SQLite takes its snapshot with the first statement, and no lock. */
+  /** Begins a read-only transaction. It sees the database as of its first statement, and does not block writers. */
   async beginSnapshot(): Promise<void> {
     await this.#run('begin deferred');
   }

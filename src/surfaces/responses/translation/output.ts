@@ -14,7 +14,7 @@ import type {
   UrlCitation,
 } from '#contract/responses/output-items.ts';
 import { type OfferedTools, toInput } from './offered-tools.ts';
-import type { Thoughts } from './sealed-thoughts.ts';
+import type { HiddenContent } from './sealed-thoughts.ts';
 import type { Piece } from './to-pieces.ts';
 
 const maxItems = 10_000;
@@ -24,7 +24,7 @@ export interface OutputOptions {
   readonly key: string;
   readonly tools: OfferedTools;
   /** Seals reasoning for the next turn. */
-  readonly seal: (thoughts: Thoughts) => string;
+  readonly seal: (thoughts: HiddenContent) => string;
   /** Whether the client receives sealed content. Otherwise, it is only stored. */
   readonly showsSealed: boolean;
   /** Whether the response can be read later. */
@@ -253,7 +253,7 @@ export class Output {
     return this.#thought;
   }
 
-  #closeThought(status: ItemStatus = 'completed', thoughts?: Thoughts): void {
+  #closeThought(status: ItemStatus = 'completed', thoughts?: HiddenContent): void {
     const thought = this.#thought;
     if (thought === undefined) return;
     this.#thought = undefined;

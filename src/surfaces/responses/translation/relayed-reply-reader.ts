@@ -7,13 +7,13 @@ import type { OutputItem } from '#contract/responses/output-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResultItem } from '#services/responses/response-storage.ts';
 import type { ReplyEnd, ReplyReader } from './reply-reader.ts';
-import type { Thoughts } from './sealed-thoughts.ts';
+import type { HiddenContent } from './sealed-thoughts.ts';
 
 const firstEventTypes: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress']);
 const lastEventTypes: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 
 interface RelayedReplyOptions {
-  readonly seal: (thoughts: Thoughts) => string;
+  readonly seal: (thoughts: HiddenContent) => string;
   readonly showsSealed: boolean;
 }
 

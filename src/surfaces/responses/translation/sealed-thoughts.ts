@@ -6,7 +6,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksMessages, speaksResponses, type Upstream } from '#domain/upstreams/upstream.ts';
 
 /** Content of a reply that the next turn needs in addition to the text. It is always sealed. */
-export interface Thoughts {
+export interface HiddenContent {
   /** Signed blocks in the chat completions format. */
   readonly thinking_blocks?: readonly unknown[];
   /** Unsigned reasoning, for vendors that accept it in requests. */
@@ -49,9 +49,9 @@ export class ThoughtSeal {
   }
 
   /** Returns the sealed content. */
-  close(thoughts: Thoughts): string {
-    const kind = this.#getKind(thoughts);
-    return this.#seal.seal(JSON.stringify({ kind, ...thoughts }), this.#context);
+  close(content: HiddenContent): string {
+    const kind = this.#getKind(content);
+    return this.#seal.seal(JSON.stringify({ kind, ...content }), this.#context);
   }
 
   /**
@@ -60,7 +60,7 @@ export class ThoughtSeal {
    * compaction, because it replaces a complete conversation. Also throws it for content that was changed or belongs to another
    * user. `path` locates the item.
    */
-  open({ type, encrypted_content: sealed }: SealedItem, path: string): Thoughts | undefined {
+  open({ type, encrypted_content: sealed }: SealedItem, path: string): HiddenContent | undefined {
     const contentPath = `${path}.encrypted_content`;
     const opened = this.#open(sealed, contentPath);
     if (opened !== undefined) {
@@ -85,7 +85,7 @@ export class ThoughtSeal {
   }
 
   /** Returns the kind of content. If the upstreams have several kinds, the format of the content determines it. */
-  #getKind({ encrypted_content: encrypted, thinking_blocks: blocks, summary, state }: Thoughts): string {
+  #getKind({ encrypted_content: encrypted, thinking_blocks: blocks, summary, state }: HiddenContent): string {
     const [first = anyKind, ...otherKinds] = this.#kinds;
     if (summary !== undefined) return anyKind;
     if (state !== undefined) return this.#stateKind;

@@ -14,7 +14,7 @@ import {
 } from '#contract/responses/input-items.ts';
 import { type McpApprovals, toMcpName } from './mcp-servers.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';
-import { isSealed, type SealedItem, type Thoughts } from './sealed-thoughts.ts';
+import { type HiddenContent, isSealed, type SealedItem } from './sealed-thoughts.ts';
 import { type MessageContent, toMessageContent } from './to-message-content.ts';
 
 /** Separator between several texts of one message. */
@@ -27,7 +27,7 @@ export interface TranslationContext {
    * Opens the sealed content of an item. Returns an empty object for content of another kind of model or another application.
    * `path` locates the item. Throws `invalid_encrypted_content`.
    */
-  readonly open: (item: SealedItem, path: string) => Thoughts;
+  readonly open: (item: SealedItem, path: string) => HiddenContent;
   /** Returns the path of an item in the request. */
   readonly getPath: (item: AnyItem) => string;
   /**
@@ -231,7 +231,7 @@ class MessageBuilder {
     else this.all.push(result);
   }
 
-  #addThoughts({ thinking_blocks, reasoning_content, extra_content, calls = {}, state, summary }: Thoughts): void {
+  #addThoughts({ thinking_blocks, reasoning_content, extra_content, calls = {}, state, summary }: HiddenContent): void {
     this.#addSignatures(calls);
     if (summary !== undefined) {
       this.#reply = undefined;

@@ -12,7 +12,7 @@ import { ExtensionItems, RemoteItems } from './custom-items.ts';
 import { createCallNotAllowedError } from './offered-tools.ts';
 import { Output, type OutputOptions, type TextPosition } from './output.ts';
 import type { ReplyEnd, ReplyReader } from './reply-reader.ts';
-import type { Thoughts } from './sealed-thoughts.ts';
+import type { HiddenContent } from './sealed-thoughts.ts';
 import { type Piece, toPieces } from './to-pieces.ts';
 
 /** Types of items that answer the request. A reply without such an item fails if a call was suppressed. */
@@ -133,7 +133,7 @@ export class TranslatedReplyReader implements ReplyReader {
     if (signatures !== undefined) this.#output.putSealed(seal(signatures));
   }
 
-  #getSignatures(): Thoughts | undefined {
+  #getSignatures(): HiddenContent | undefined {
     const { callSignatures: calls } = this.#output;
     if (calls === undefined && this.#textSignature === undefined) return undefined;
     return { ...(calls && { calls }), ...(this.#textSignature !== undefined && { extra_content: this.#textSignature }) };
@@ -187,10 +187,7 @@ class Citations {
     }
   }
 
-  /**
-   * Returns the citations in a text. Assigns the sources with a URL to the distinct numbers in ascending order. Returns no
-   * citations if there are more or fewer numbers than sources.
-   */
+  /** Assigns the sources with a URL to the distinct numbers in ascending order. Returns no citations if their counts differ. */
   findIn(text: string): UrlCitation[] {
     const sources = [...this.#sources].sort(([left], [right]) => left - right).map(([, source]) => source);
     const citableSources = sources.filter((source) => getUrl(source) !== undefined);

@@ -71,10 +71,7 @@ export function toShape(schema: JsonObject): Shape {
   }
 }
 
-/**
- * Returns `map` for an object that has schemas for its names and its additional properties. Returns `json` for other objects that
- * allow additional properties, because a group cannot display them.
- */
+/** Returns `map` for a record, and `json` for other objects with additional properties, because a group cannot display them. */
 function toObjectShape(schema: JsonObject): Shape {
   if (isJsonObject(schema.propertyNames) && isJsonObject(schema.additionalProperties))
     return { kind: 'map', item: schema.additionalProperties };

@@ -17,11 +17,7 @@ interface Provider {
   readonly path?: string;
 }
 
-const createOpenAiProvider = (endpoint: string, keyVariable: string): Provider => ({
-  protocol: 'openai',
-  endpoint,
-  keyVariable,
-});
+const createOpenAiProvider = (endpoint: string, keyVariable: string): Provider => ({ protocol: 'openai', endpoint, keyVariable });
 const selfHosted: Provider = { protocol: 'openai', needsBase: true };
 const ollama: Provider = { protocol: 'openai', endpoint: 'http://127.0.0.1:11434/v1', path: '/v1' };
 
