@@ -149,8 +149,8 @@ const fieldsWithoutDefaults: ReadonlySet<string> = new Set(['model', 'input', 's
 function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }: Deployment): NativeRequest | undefined {
   if (native?.dialect !== 'responses' || Object.keys(defaults).length === 0) return native;
   const translated = Object.entries(toResponsesRequest({ messages: [], ...defaults }, ''));
-  const added = translated.filter(([field]) => !fieldsWithoutDefaults.has(field));
-  return { ...native, body: mergeDefaults(native.body, Object.fromEntries(added)) };
+  const defaultFields = translated.filter(([field]) => !fieldsWithoutDefaults.has(field));
+  return { ...native, body: mergeDefaults(native.body, Object.fromEntries(defaultFields)) };
 }
 
 /** Adds the defaults that the body lacks. Objects such as `reasoning` and `text` are completed field by field. */
@@ -169,7 +169,7 @@ function isCostRequested({ stream_options: options }: ChatRequest): boolean {
   return isJsonObject(options) && options.include_cost === true;
 }
 
-/** Returns the request without the option, which no upstream knows. Returns the original object if the option is absent. */
+/** Returns the request without `include_cost`, which no upstream knows. Returns the original object if it has none. */
 function withoutCostOption(request: ChatRequest): ChatRequest {
   const { stream_options: options, ...otherFields } = request;
   if (!isJsonObject(options) || options.include_cost === undefined) return request;

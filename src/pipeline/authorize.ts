@@ -30,7 +30,7 @@ interface Permit extends Pick<Target, 'deployment' | 'path' | 'limitAccount' | '
  * `operation_not_supported`, and `deployment_not_found` for an unavailable version.
  */
 export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
-  /** Permits by caller and deployment ID. Decisions that depend only on the configuration are made once. */
+  /** Permits by caller and deployment ID. Reused while the configuration is in force. */
   const permits = new WeakMap<Caller, Map<string, Permit>>();
   return async (call, use) => {
     const snapshot = deps.snapshot();

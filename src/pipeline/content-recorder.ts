@@ -15,7 +15,7 @@ const createDialect: Readonly<Record<'messages' | 'responses', () => ReplyDialec
   responses: () => createTranslatedResponse(readErrorReply, { createdSeconds: 0, model: '' }),
 };
 
-/** Maximum size of the events that are folded, in relation to the text that is recorded. Most bytes of an event are no text. */
+/** Maximum size of the events that are folded, in relation to the text that is recorded. Most bytes of an event are not text. */
 const maxBytesPerTextByte = 64;
 
 /** Returns whether the content of a call is recorded. */
@@ -107,7 +107,7 @@ const itemBytes = 6;
 
 /**
  * Returns a copy of JSON content that has about `maxBytes`. Reads no more of the content than it copies. In lists, the last items
- * are kept, because the latest messages matter most. A mark replaces text and items that are left out. Data URLs are truncated
+ * are kept, because the latest messages matter most. A note replaces text and items that are left out. Data URLs are truncated
  * to their start.
  */
 function truncateContent(content: JsonObject, maxBytes: number) {

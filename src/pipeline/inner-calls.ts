@@ -109,12 +109,12 @@ export class InnerCalls {
     const id = newId();
     const subject = `${subjectPrefixes.service}retrieval`;
     const caller: Caller = { subject, project: 'parley', roles: deployment.userRoles ?? [], chain: null };
+    const noTrace = { traceparent: undefined, tracestate: undefined };
     const record = telemetry.startCall({
       operation: 'embeddings',
       route: undefined,
       requestId: id,
-      traceparent: undefined,
-      tracestate: undefined,
+      ...noTrace,
       atMs: clock.nowMs(),
     });
     record.caller = caller;

@@ -142,7 +142,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     for (const early of this.#releaseEarly()) this.#next.frame(early as Frame);
   }
 
-  /** A reader that rejects this frame still receives the error. */
+  /** Reports the open stages as failed. A reader that rejects this frame still receives the error. */
   #failStages(content: ReplyContent): void {
     const failed = Frame.ofChunks(...this.#closeOpenStages(content, 'failed'));
     try {
@@ -194,9 +194,9 @@ export class NormalizedReply implements Sink<RawFrame> {
     const isPlain =
       completion === original && original.statistics === undefined && (original.usage === undefined || original.usage === usage);
     if (!isPlain) return Frame.ofCompletion(complete);
-    const added = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
+    const totalsJson = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
     const { bytes } = frame;
-    return Frame.ofCompletion(complete, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`);
+    return Frame.ofCompletion(complete, `${bytes.slice(0, bytes.lastIndexOf('}'))},${totalsJson.slice(1)}`);
   }
 
   #toNormalCompletion(completion: Completion): Completion {

@@ -118,7 +118,7 @@ class ReplyReferences {
     this.#answered = answered;
   }
 
-  /** Returns the files that the caller does not read yet and that frames attached since the last call. */
+  /** Returns the files that frames attached since the last call and that the caller may not read yet. */
   consumeAttached(): readonly string[] {
     const attached = [...this.#attached];
     if (attached.length > 0) this.#attached = new Set();

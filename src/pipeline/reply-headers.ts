@@ -3,8 +3,8 @@ import { isInFamily } from '#base/http/header-fields.ts';
 
 /**
  * Names that applications may not set, although they start with `X-`: Parley's own fields, and fields with a meaning for browsers,
- * proxies, and servers. A configured application may set all other names that start with `X-`, and nothing else. Applications
- * that users saved may set no fields.
+ * proxies, and servers. `reservedHeaderFamilies` has more of them. A configured application may set all other names that start
+ * with `X-`, and nothing else. Applications that users saved may set no fields.
  */
 export const reservedHeaders: ReadonlySet<string> = new Set([
   'x-content-type-options',

@@ -48,7 +48,8 @@ export interface QuotaReservation {
 
 /**
  * Admits a call if its limits have capacity beyond the reservations of the calls in progress. Counts it as a request, and
- * reserves its estimated usage. Throws the 429, or the 503 if the limits cannot be checked.
+ * reserves its estimated usage. Throws an error with status 429 if a limit is reached, and with status 503 if the limits cannot be
+ * checked and `limits.onStoreFailure` is `refuse`.
  */
 export type ReserveQuota = (target: LimitedCall, request: QuotaRequest) => Promise<QuotaReservation>;
 
@@ -58,7 +59,6 @@ const unlimited: QuotaReservation = { headers: {}, claims: noClaims };
 const uncheckedAdmission: Admission = { statuses: [], leasedClaims: { claims: noClaims, lease: '' }, startedAtMs: 0 };
 const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 
-/** Returns the function that reserves quota. */
 export function createReserveQuota(deps: ReserveQuotaDeps): ReserveQuota {
   const { counters, sizes, clock, reportError } = deps;
   return async ({ call: { caller, draft }, deployment, limitAccount, snapshot }, request) => {

@@ -42,7 +42,6 @@ export interface QuickAppDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** Runs a quick app. */
 export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   prepared.account.startOwnAnswer();
   const { n = 1, ...request } = prepared.request;

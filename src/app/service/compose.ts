@@ -127,8 +127,7 @@ function composeCore(
       hasExpired(caller, clock.epochMs()) ||
       wasRevoked(caller, snapshot().keys),
     storedResources,
-    savedApplications:
-      storedResources === undefined ? applications : withFileDeletion(applications, storedResources, reportError),
+    savedApplications: storedResources ? withFileDeletion(applications, storedResources, reportError) : applications,
     recordAudit: withSavedApplications(parts.recordAudit, prepareSaved),
     aliases: snapshot().configuration.aliases,
     createdSeconds: Math.floor(clock.epochMs() / 1000),

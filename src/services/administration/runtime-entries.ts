@@ -114,9 +114,8 @@ export class RuntimeEntries {
 
   /** Reads the stored entries. If the store is unavailable, they take effect as soon as it is available. */
   async start(): Promise<void> {
-    await this.#refresher
-      .load()
-      .catch((error) => this.#deps.reportError('could not read the entries created at run time', error));
+    const { reportError } = this.#deps;
+    await this.#refresher.load().catch((error) => reportError('could not read the entries created at run time', error));
   }
 
   close(): void {

@@ -13,7 +13,7 @@ export interface DataRefresherDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-interface DataRefresherOptions {
+interface DataOptions {
   readonly name: 'user-keys' | 'blocked-users' | 'group-roles' | 'entries';
   /** Error message if a periodic read fails. */
   readonly outageMessage: string;
@@ -32,10 +32,7 @@ export class DataRefresher {
   /** The read that `start` started. Undefined after it has ended, even if it failed. */
   firstRead: Promise<void> | undefined;
 
-  constructor(
-    { isShared, broadcast, reportError }: DataRefresherDeps,
-    { name, outageMessage, readData, isDue }: DataRefresherOptions,
-  ) {
+  constructor({ isShared, broadcast, reportError }: DataRefresherDeps, { name, outageMessage, readData, isDue }: DataOptions) {
     // Between workers of one node, `publish` resolves after the other workers have read the data. The next request then finds the
     // change in every worker, unless a read failed.
     const announce = broadcast && (() => broadcast.publish({ topic: 'stored', text: name }).catch(() => undefined));

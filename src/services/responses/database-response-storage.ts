@@ -58,9 +58,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     using held = new DisposableStack();
     const { earlierItems, input } = await this.#readItems(target, request, held);
     const release = held.move();
-    const onEnded = (): undefined => {
-      release.dispose();
-    };
+    const onEnded = (): undefined => void release.dispose();
     return { ...notStored, earlierItems: earlierItems as AnyItem[], input, onEnded };
   }
 

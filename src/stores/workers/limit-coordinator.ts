@@ -18,7 +18,7 @@ import {
   toWindow,
 } from './share-messages.ts';
 
-/** Minimum number of calls for which a share suffices. Without a share, the worker asks the primary process for each call. */
+/** Minimum number of calls that a share must cover. Without a share, the worker asks the primary process for each call. */
 const minCallsPerShare = 16;
 /** Fraction of the free quota that one grant divides by the number of workers. */
 const sharedFraction = 1 / 2;
@@ -268,11 +268,8 @@ export class LimitCoordinator {
   }
 
   #getWorker(worker: number): WorkerState {
-    let state = this.#workers.get(worker);
-    if (state === undefined) {
-      state = { shares: new Map(), claimed: new Map() };
-      this.#workers.set(worker, state);
-    }
+    const state = this.#workers.get(worker) ?? { shares: new Map(), claimed: new Map() };
+    this.#workers.set(worker, state);
     return state;
   }
 }

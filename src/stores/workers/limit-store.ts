@@ -29,7 +29,7 @@ interface CounterShare {
   granted: number;
   /** Used part of it that the primary process does not know yet. */
   consumed: number;
-  /** Usage that the primary process reported last. */
+  /** Usage that the primary process reported last, plus the usage that this worker has sent since then. */
   reportedUsed: number;
 }
 
@@ -45,7 +45,7 @@ interface HolderShare {
 
 /** Interval of reports about used shares. A killed worker loses the usage since the last one. */
 const reportMs = 200;
-/** Interval after which a share that was not used is returned. */
+/** Interval of the checks for unused shares. A share is returned if it was not used between two checks. */
 const idleMs = 2_000;
 
 /**
@@ -101,7 +101,7 @@ export class WorkerLimitStore implements LimitStore {
     return [];
   }
 
-  /** Removes the shares of these holders, for the primary process. */
+  /** Removes the shares of these holders, and returns them to the primary process. */
   readonly returnShares = (holders: readonly SentHolder[]): readonly ReturnedShare[] =>
     holders.flatMap(([kind, holder]) => {
       const share = this.#shares[kind].get(holder);
@@ -213,7 +213,7 @@ export class WorkerLimitStore implements LimitStore {
           for (const [position, counter] of counters.entries())
             counter.reportedUsed = (used as readonly (readonly number[])[])[index]?.[position] ?? counter.reportedUsed;
       },
-      // The values are only less current.
+      // Without an answer, the values are only less current.
       () => undefined,
     );
   }

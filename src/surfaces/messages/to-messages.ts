@@ -98,10 +98,8 @@ function toResultMessage(
   { calledNames, preservesCacheControl }: TranslationState,
 ): Message {
   const text = `${is_error ? 'The tool failed: ' : ''}${toText(contentParts, paragraphBreak)}`;
-  const cache_control = preservesCacheControl
-    ? (resultBreakpoint ?? contentParts.findLast((part) => part.cache_control)?.cache_control)
-    : undefined;
-  const content = cache_control ? [{ ...toTextPart(text), cache_control }] : text;
+  const breakpoint = resultBreakpoint ?? contentParts.findLast(({ cache_control }) => cache_control)?.cache_control;
+  const content = preservesCacheControl && breakpoint ? [{ ...toTextPart(text), cache_control: breakpoint }] : text;
   const name = calledNames.get(id);
   return name !== undefined && isFunctionCallId(id)
     ? { role: 'function', name, content: text }

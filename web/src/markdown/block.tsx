@@ -13,7 +13,7 @@ interface BlockProps {
   readonly token: Token;
   /** Whether the block may still grow. */
   readonly isOpen: boolean;
-  /** Whether an outer block has `dir="auto"`, for which browsers ignore text in inner elements with their own `dir`. */
+  /** Whether the block has no `dir`, so that its text counts for the `dir="auto"` of an outer element. */
   readonly isInner?: boolean;
 }
 

@@ -28,8 +28,7 @@ export const Markdown = memo(function Markdown({ text, isGrowing, isDeferred = f
 });
 
 /** Number of parts at each end that are rendered immediately. */
-const eagerAtStart = 2;
-const eagerAtEnd = 2;
+const eagerPartsAtEnds = 2;
 
 function Text({ text, isGrowing }: MarkdownProps) {
   const [blocks] = useState(() => new GrowingBlocks());
@@ -56,7 +55,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
               key={index}
               tokens={part}
               isOpen={isUnfinished && index === parts.length - 1}
-              isEager={index < eagerAtStart || (isEndEager && index >= parts.length - eagerAtEnd)}
+              isEager={index < eagerPartsAtEnds || (isEndEager && index >= parts.length - eagerPartsAtEnds)}
             />
           ))}
         </FrameSchedulerContext>

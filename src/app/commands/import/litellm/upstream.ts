@@ -54,12 +54,10 @@ const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
 ]);
 
 /** Environment variables from which LiteLLM reads keys by default. */
-export const providerVariables: readonly string[] = [...providers.values()].flatMap(({ keyVariable }) =>
-  keyVariable === undefined ? [] : [keyVariable],
-);
+export const providerVariables: readonly string[] = [...providers.values()].flatMap(({ keyVariable }) => keyVariable ?? []);
 
 /** Providers that LiteLLM recognizes by the model name alone. */
-const providersByModelName: readonly (readonly [RegExp, string])[] = [
+const modelPatterns: readonly (readonly [RegExp, string])[] = [
   [/^(gpt-|chatgpt-|o\d|text-embedding-|ft:|codex-)/, 'openai'],
   [/^claude-/, 'anthropic'],
   [/^gemini-/, 'vertex_ai'],
@@ -75,7 +73,7 @@ interface ProviderModel {
 function findProvider(model: string, providerName: string | undefined): ProviderModel | string {
   const [prefix = '', ...tail] = model.split('/');
   const name =
-    providerName ?? (tail.length > 0 ? prefix : undefined) ?? providersByModelName.find(([pattern]) => pattern.test(model))?.[1];
+    providerName ?? (tail.length > 0 ? prefix : undefined) ?? modelPatterns.find(([pattern]) => pattern.test(model))?.[1];
   const provider = name === undefined ? undefined : providers.get(name);
   if (provider === undefined) return name ?? '';
   const providerModel = tail.length > 0 && prefix === name ? tail.join('/') : model;
