@@ -109,14 +109,8 @@ export class InnerCalls {
     const id = newId();
     const subject = `${subjectPrefixes.service}retrieval`;
     const caller: Caller = { subject, project: 'parley', roles: deployment.userRoles ?? [], chain: null };
-    const noTrace = { traceparent: undefined, tracestate: undefined };
-    const record = telemetry.startCall({
-      operation: 'embeddings',
-      route: undefined,
-      requestId: id,
-      ...noTrace,
-      atMs: clock.nowMs(),
-    });
+    const start = { requestId: id, traceparent: undefined, tracestate: undefined, atMs: clock.nowMs() };
+    const record = telemetry.startCall({ operation: 'embeddings', route: undefined, ...start });
     record.caller = caller;
     record.setDeployment(deployment.id);
     let reply: EmbeddingsReply | undefined;
