@@ -87,7 +87,7 @@ describe('ContentRecorder', () => {
       1024,
     );
     expect(isTruncated).toBe(true);
-    expect(JSON.stringify(reply)).toContain('"c1"');
+    expect(JSON.stringify(reply)).toContain('"c3"');
     expect(JSON.stringify(reply)).not.toContain('"c50"');
   });
 
