@@ -99,3 +99,19 @@ describe('cache writes for 5 minutes and for an hour', () => {
     ]);
   });
 });
+
+describe('service tier of an upstream', () => {
+  it.each(['top level', 'usage'])('is reported by all APIs and recorded, if the upstream sends it in: %s', async (place) => {
+    const counts = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    const fields = place === 'usage' ? { usage: { ...counts, service_tier: 'flex' } } : { usage: counts, service_tier: 'flex' };
+    upstream.script(jsonReply(plainCompletion('Hi.', fields)));
+    const send = async (path: string, body: object) => (await service.sendRequest({ path, headers: withKey(), body })).json;
+    expect(await send('/msgapi/v1/messages', { model: 'gateway', max_tokens: 10, messages: hello })).toMatchObject({
+      usage: { service_tier: 'flex' },
+    });
+    expect(await send('/v1/responses', { model: 'gateway', input: 'Hello', store: false })).toMatchObject({
+      service_tier: 'flex',
+    });
+    expect(telemetry.records.at(-1)?.details).toEqual({ serviceTier: 'flex' });
+  });
+});

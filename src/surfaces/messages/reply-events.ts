@@ -36,6 +36,7 @@ export class ReplyEvents {
   #finish: FinishReason | undefined;
   #hasRefused = false;
   #usage: Usage | undefined;
+  #serviceTier: unknown;
 
   constructor(options: MessageOptions) {
     this.#options = options;
@@ -52,6 +53,7 @@ export class ReplyEvents {
     const events: MessageEvent[] = this.#hasStarted ? [] : [this.#start()];
     this.#hasStarted = true;
     if (chunk.usage) this.#usage = chunk.usage;
+    this.#serviceTier = chunk.service_tier ?? chunk.usage?.service_tier ?? this.#serviceTier;
     if (chunk.statistics) this.#extras.setStatistics(chunk.statistics);
     for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) events.push(...this.#addChoice(choice));
     return events;
@@ -61,7 +63,7 @@ export class ReplyEvents {
   end(): MessageEvent[] {
     const isTruncated = this.#hasRefused || this.#finish === 'length' || this.#finish === 'content_filter';
     const events = this.#blocks.end(isTruncated);
-    const usage = this.#usage === undefined ? this.#buildInitialUsage() : toMessagesUsage(this.#usage);
+    const usage = this.#usage === undefined ? this.#buildInitialUsage() : toMessagesUsage(this.#usage, this.#serviceTier);
     const parley = this.#extras.getExtension();
     return [
       ...(this.#hasStarted ? [] : [this.#start()]),
@@ -126,7 +128,7 @@ class Extras {
 }
 
 /** Converts usage to the Messages API. `input_tokens` does not include tokens that were read from the cache or written to it. */
-function toMessagesUsage({ prompt_tokens, completion_tokens, ...otherUsage }: Usage): MessagesUsage {
+function toMessagesUsage({ prompt_tokens, completion_tokens, ...otherUsage }: Usage, serviceTier: unknown): MessagesUsage {
   const prompt = toObject(otherUsage.prompt_tokens_details);
   const cachedTokens = Math.min(prompt_tokens, toCount(prompt.cached_tokens));
   const cacheWriteTokens = Math.min(prompt_tokens - cachedTokens, toCount(prompt.cache_write_tokens));
@@ -145,7 +147,7 @@ function toMessagesUsage({ prompt_tokens, completion_tokens, ...otherUsage }: Us
     }),
     output_tokens: completion_tokens,
     ...(typeof otherUsage.cost === 'number' && { cost: otherUsage.cost }),
-    ...(typeof otherUsage.service_tier === 'string' && { service_tier: otherUsage.service_tier }),
+    ...(typeof serviceTier === 'string' && { service_tier: serviceTier }),
     ...(thinking > 0 && { output_tokens_details: { thinking_tokens: thinking } }),
   };
 }

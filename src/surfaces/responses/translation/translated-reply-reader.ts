@@ -35,6 +35,7 @@ export class TranslatedReplyReader implements ReplyReader {
   readonly #extensions: ExtensionItems;
   #finish: FinishReason | undefined;
   #usage: Usage | undefined;
+  #serviceTier: unknown;
   #statistics: Statistics | undefined;
   #state: JsonObject | undefined;
   /** Vendor signature of the text. */
@@ -92,6 +93,7 @@ export class TranslatedReplyReader implements ReplyReader {
 
   #consumeChunk(chunk: Chunk): void {
     if (chunk.usage) this.#usage = chunk.usage;
+    this.#serviceTier = chunk.service_tier ?? chunk.usage?.service_tier ?? this.#serviceTier;
     if (chunk.statistics) this.#statistics = chunk.statistics;
     for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) this.#consumeChoice(choice);
   }
@@ -150,6 +152,7 @@ export class TranslatedReplyReader implements ReplyReader {
         ...fields,
         output: this.#output.items,
         usage: this.#usage === undefined ? null : toResponseUsage(this.#usage),
+        ...(typeof this.#serviceTier === 'string' && { service_tier: this.#serviceTier }),
         ...(Object.keys(parley).length > 0 && { parley }),
       },
       items: [...this.#output.storedItems, ...this.#listHiddenItems()],
