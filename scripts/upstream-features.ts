@@ -58,7 +58,16 @@ export const requestFeatures: readonly Feature[] = [
   row('text attachment', supported('as text'), { application: supported('unchanged'), demo: supported() }),
   row('`custom_content.state`', dropped(), { application: supported() }),
   row('tools', supported()),
-  row('tools other than functions', supported(), { ...vendors(dropped('400 if forced')), ...demo }),
+  row('tools of OpenAI, such as `web_search`', supported(), {
+    anthropic: dropped('400 if forced'),
+    ...vendors(dropped('400 if forced')),
+    ...demo,
+  }),
+  row('tools of Anthropic, such as `web_search_20250305`', supported(), {
+    responses: dropped('400 if forced'),
+    ...vendors(dropped('400 if forced')),
+    ...demo,
+  }),
   row('`functions`', supported()),
   row('`tool_choice`: `none`', supported(), { bedrock: supported('without tools'), ...demo }),
   row('`tool_choice`: `required`', supported()),

@@ -49,7 +49,11 @@ export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>(
   ['text attachment', [base, attachment({ type: 'text/plain', title: 'a.txt', data: 'words' })]],
   ['`custom_content.state`', [replied({}), replied({ custom_content: { state: { a: 1 } } })]],
   ['tools', [base, withTools]],
-  ['tools other than functions', [base, { ...base, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }]],
+  ['tools of OpenAI, such as `web_search`', [base, { ...base, tools: [{ type: 'web_search' }] }]],
+  [
+    'tools of Anthropic, such as `web_search_20250305`',
+    [base, { ...base, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+  ],
   ['`functions`', [base, { ...base, functions: [weatherTool.function] }]],
   ['`tool_choice`: `none`', toolField({ tool_choice: 'none' })],
   ['`tool_choice`: `required`', toolField({ tool_choice: 'required' })],

@@ -4,11 +4,11 @@ import type {
   LanguageModelV4ToolChoice,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
+import { isJsonObject, toObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainRequest } from '#contract/chat/content.ts';
 import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
-import { type OfferedTool, type SelectedTools, selectTools } from '../prompt/select-tools.ts';
+import { isServerTool, type OfferedTool, omitForeignTools, type SelectedTools, selectTools } from '../prompt/select-tools.ts';
 import { toPrompt } from './to-prompt.ts';
 import type { Effort, Reasoning, ReasoningContext, Vendor } from './vendor.ts';
 
@@ -102,28 +102,9 @@ function toVendorOptions(request: ChatRequest, vendor: Vendor): SharedV4Provider
  * tool, and if the request requires a call of an omitted tool.
  */
 function toToolOptions(request: ChatRequest): Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'> {
-  const { tools: allTools, choice } = selectTools(request);
-  const tools = allTools.filter(({ tool }) => !isVendorTool(tool));
-  if (tools.length < allTools.length) checkChoice(choice, allTools, tools);
+  const { tools, choice } = omitForeignTools(selectTools(request), isServerTool);
   if (tools.length === 0) return {};
   return { tools: tools.map(toTool), ...(choice !== undefined && { toolChoice: toToolChoice(choice) }) };
-}
-
-/** Returns the names of tools that another vendor runs, such as `tools.web_search_20250305`. */
-export function listVendorTools({ tools }: ChatRequest): string[] {
-  return filterObjects(tools).flatMap((tool) => (isVendorTool(tool) ? [`tools.${tool.type}`] : []));
-}
-
-function isVendorTool({ type }: JsonObject): boolean {
-  return typeof type === 'string' && type !== 'function' && type !== 'custom';
-}
-
-function checkChoice(choice: SelectedTools['choice'], allTools: readonly OfferedTool[], tools: readonly OfferedTool[]): void {
-  if (choice === 'required' && tools.length === 0)
-    throw createUnsupportedError('a tool_choice that requires a server-side tool of another vendor', 'tool_choice');
-  if (typeof choice !== 'object') return;
-  const forced = allTools.find(({ tool }) => isVendorTool(tool) && tool.name === choice.name);
-  if (forced !== undefined) throw createUnsupportedError(`a tool of the type ${String(forced.tool.type)}`, 'tool_choice');
 }
 
 function toTool({ tool, position }: OfferedTool): LanguageModelV4FunctionTool {

@@ -11,10 +11,11 @@ import { type Attempt, type ChatProtocol, speaksMessages, type Upstream, Upstrea
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { encodeVector, requireVectors } from '../embeddings-reply.ts';
 import { findError } from '../find-error.ts';
+import { isServerTool, listForeignTools } from '../prompt/select-tools.ts';
 import { createIncompleteError } from '../to-upstream-error.ts';
 import { type OpenedProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
-import { listVendorTools, toCallOptions } from './to-call-options.ts';
+import { toCallOptions } from './to-call-options.ts';
 import { toVendorError } from './to-vendor-error.ts';
 import type { Vendor } from './vendor.ts';
 import { type VendorName, vendors } from './vendors.ts';
@@ -98,7 +99,8 @@ async function openReply(
     attempt.onIgnored?.([field]);
   };
   const options = toCallOptions(request, vendor, model);
-  for (const field of [...listUnsupportedFields(request, vendor), ...listVendorTools(request)]) onUnsupported(field, field);
+  for (const field of [...listUnsupportedFields(request, vendor), ...listForeignTools(request, isServerTool)])
+    onUnsupported(field, field);
   const { stream } = await provider
     .languageModel(model)
     .doStream({ ...options, headers: { ...headers }, abortSignal: signal, includeRawChunks: true });

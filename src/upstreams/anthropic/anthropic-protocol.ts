@@ -8,10 +8,11 @@ import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { MessagesRequest } from '#contract/messages/dialect.ts';
 import { type Attempt, type ChatProtocol, requireEndpoint, UpstreamError } from '#domain/upstreams/upstream.ts';
+import { listForeignTools } from '../prompt/select-tools.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
 import { createTranslatedReply, relayedReply, tokenCountReply } from './read-reply.ts';
 import { requestFields } from './request-fields.ts';
-import { toMessagesRequest } from './to-messages-request.ts';
+import { isForeignTool, toMessagesRequest } from './to-messages-request.ts';
 
 const defaultVersion = '2023-06-01';
 const betaNamePattern = /^[\w.-]+$/;
@@ -154,9 +155,8 @@ const penaltyFields: ReadonlySet<string> = new Set(['presence_penalty', 'frequen
 
 /** Returns the fields of a chat request that have no effect in `body`, which is the same request in the Messages dialect. */
 function listIgnoredFields(request: ChatRequest, body: MessagesRequest): string[] {
-  return Object.entries(request)
-    .filter(([field, value]) => !isNeutral(field, value) && isIgnored(field, value, body))
-    .map(([field]) => field);
+  const fields = Object.entries(request).filter(([field, value]) => !isNeutral(field, value) && isIgnored(field, value, body));
+  return [...fields.map(([field]) => field), ...listForeignTools(request, isForeignTool)];
 }
 
 function isNeutral(field: string, value: unknown): boolean {

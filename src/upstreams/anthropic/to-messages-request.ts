@@ -4,7 +4,7 @@ import { toPlainRequest } from '#contract/chat/content.ts';
 import { defaultMessagesTokens } from '#contract/configuration/protocols.ts';
 import type { MessageParam, MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
 import { isEffort, toBudget, usesAdaptiveThinking } from '../prompt/claude-thinking.ts';
-import { type SelectedTools, selectTools } from '../prompt/select-tools.ts';
+import { isServerTool, omitForeignTools, type SelectedTools, selectTools } from '../prompt/select-tools.ts';
 import { pickSentFields } from './request-fields.ts';
 import { toConversation } from './to-turns.ts';
 
@@ -129,6 +129,14 @@ function hasCallWithoutThinking(messages: readonly MessageParam[]): boolean {
   return false;
 }
 
+/** Types of tools that Anthropic runs or defines, such as `web_search_20250305`. */
+const ownTool = /_\d{8}$|^mcp_toolset$|^tool_search_tool/;
+
+/** Returns whether another vendor runs a tool. */
+export function isForeignTool(tool: JsonObject): boolean {
+  return isServerTool(tool) && !ownTool.test(String(tool.type));
+}
+
 type ToolFields = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
 
 /**
@@ -136,7 +144,7 @@ type ToolFields = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
  * call any. In that case the called tools are offered with the choice `none`.
  */
 export function toToolFields(request: ChatRequest, messages: readonly MessageParam[]): ToolFields {
-  const { tools, choice: requestedChoice } = selectTools(request);
+  const { tools, choice: requestedChoice } = omitForeignTools(selectTools(request), isForeignTool);
   if (tools.length === 0) {
     const names = listCalledNames(messages);
     return names.length === 0

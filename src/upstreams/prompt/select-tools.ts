@@ -1,5 +1,6 @@
 import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import { createUnsupportedError } from '#domain/upstreams/upstream-error.ts';
 
 /** An entry of `tools` with its index. */
 export interface OfferedTool {
@@ -20,6 +21,27 @@ export function selectTools({ tools, tool_choice: choice }: ChatRequest): Select
   const allowed = findAllowedTools(choice);
   if (allowed === undefined) return { tools: offeredTools, choice: toChoice(choice) };
   return { tools: offeredTools.filter(({ tool }) => allowed.names.has(getName(tool))), choice: toChoice(allowed.mode) };
+}
+
+/** Returns whether a vendor runs a tool. Clients run functions and custom tools. */
+export function isServerTool({ type }: JsonObject): boolean {
+  return typeof type === 'string' && type !== 'function' && type !== 'custom';
+}
+
+/** Returns the names of the tools that another vendor runs, such as `tools.web_search_20250305`. */
+export function listForeignTools({ tools }: ChatRequest, isForeign: (tool: JsonObject) => boolean): string[] {
+  return filterObjects(tools).flatMap((tool) => (isForeign(tool) ? [`tools.${tool.type}`] : []));
+}
+
+/** Omits the tools that another vendor runs. Throws `UpstreamError` 400 if the request requires a call of an omitted tool. */
+export function omitForeignTools({ tools, choice }: SelectedTools, isForeign: (tool: JsonObject) => boolean): SelectedTools {
+  const remaining = tools.filter(({ tool }) => !isForeign(tool));
+  if (remaining.length === tools.length) return { tools, choice };
+  if (choice === 'required' && remaining.length === 0)
+    throw createUnsupportedError('a tool_choice that requires a server-side tool of another vendor', 'tool_choice');
+  const forced = typeof choice === 'object' && tools.find(({ tool }) => isForeign(tool) && tool.name === choice.name);
+  if (forced) throw createUnsupportedError(`a tool of the type ${String(forced.tool.type)}`, 'tool_choice');
+  return { tools: remaining, choice };
 }
 
 /** Returns the names of the tools that a reply may call. Undefined if `tool_choice` sets no hard limit. */

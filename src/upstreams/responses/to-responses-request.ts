@@ -4,6 +4,7 @@ import { toPlainRequest } from '#contract/chat/content.ts';
 import { type ContentPart, getToolCalls, isResult, type Message } from '#contract/chat/message.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { listCalls } from '../prompt/message-calls.ts';
+import { listForeignTools, omitForeignTools, selectTools } from '../prompt/select-tools.ts';
 
 /** Minimum of `max_output_tokens` in OpenAI's API. */
 const minTokens = 16;
@@ -44,7 +45,7 @@ export function toResponsesRequest(request: ChatRequest, model: string): JsonObj
 
 /** Returns the fields of a request that are dropped. */
 export function listIgnoredFields(request: ChatRequest): string[] {
-  return Object.keys(request).filter((field) => !convertedFields.has(field));
+  return [...Object.keys(request).filter((field) => !convertedFields.has(field)), ...listForeignTools(request, isForeignTool)];
 }
 
 function toItems(message: Message, path: string): JsonObject[] {
@@ -105,9 +106,20 @@ function toFormat({ type, json_schema: schema }: JsonObject): JsonObject {
   return type === 'json_schema' && isJsonObject(schema) ? { type, ...schema } : { type };
 }
 
-function toTools({ tools, tool_choice: choice }: ChatRequest): JsonObject {
+/** Returns whether Anthropic runs a tool, such as `web_search_20250305`. */
+function isForeignTool({ type }: JsonObject): boolean {
+  return typeof type === 'string' && /_\d{8}$/.test(type);
+}
+
+function toTools(request: ChatRequest): JsonObject {
+  const { tools, tool_choice: choice } = request;
   if (!Array.isArray(tools)) return {};
-  const offeredTools = tools.filter(isJsonObject).map(toTool);
+  omitForeignTools(selectTools(request), isForeignTool);
+  const offeredTools = tools
+    .filter(isJsonObject)
+    .filter((tool) => !isForeignTool(tool))
+    .map(toTool);
+  if (offeredTools.length === 0 && tools.length > 0) return {};
   return { tools: offeredTools, ...(choice !== undefined && { tool_choice: toChoice(choice) }) };
 }
 
