@@ -115,8 +115,8 @@ function readNumber(
 /** Format checks of JSON Schema, and the error message of each. */
 const formats: Readonly<Record<string, { readonly isValid: (text: string) => boolean; readonly errorKey: keyof FormsStrings }>> =
   {
-    // Pattern bound: runs in the user's own tab, on one form field.
-    email: { isValid: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), errorKey: 'mustBeEmail' },
+    // Pattern bound: the length of an address (RFC 3696).
+    email: { isValid: (text) => text.length <= 320 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), errorKey: 'mustBeEmail' },
     uri: { isValid: (text) => URL.canParse(text), errorKey: 'mustBeAddress' },
     date: { isValid: isDate, errorKey: 'mustBeDate' },
     'date-time': { isValid: (text) => !Number.isNaN(Date.parse(text)), errorKey: 'mustBeDate' },
@@ -131,9 +131,13 @@ function isDate(text: string): boolean {
 }
 
 const maxPatternChars = 300;
-/** Repeated groups that contain a repetition or alternatives, and backreferences, which can take exponential time. */
-// Pattern bound: at most `maxPatternChars` characters.
-const slowPattern = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
+/** Longer texts are not matched, because the time of a pattern grows with a power of the length. */
+const maxMatchedChars = 200;
+/** Each choice of a pattern, such as a repetition, multiplies its time. */
+const maxPatternChoices = 3;
+/** Repeated groups and backreferences, which can take exponential time. */
+const slowPattern = /\)[+*?{]|\\[1-9k]/;
+const patternChoices = /[+*?|]|\{\d*,/g;
 
 /** Returns the error message for a text, or undefined. Ignores invalid patterns, and patterns that could take too long. */
 function findFormatError(text: string, format: string, pattern: string, strings: FormsStrings): string | undefined {
@@ -143,9 +147,10 @@ function findFormatError(text: string, format: string, pattern: string, strings:
 }
 
 function matchesPattern(text: string, pattern: string): boolean {
-  if (pattern.length > maxPatternChars || slowPattern.test(pattern)) return true;
+  if (pattern.length > maxPatternChars || text.length > maxMatchedChars || slowPattern.test(pattern)) return true;
+  if ((pattern.match(patternChoices)?.length ?? 0) > maxPatternChoices) return true;
   try {
-    // Pattern bound: runs in the user's own tab, on one form field with a pattern that passed the test above.
+    // Pattern bound: runs in the user's own tab, on at most `maxMatchedChars` characters with at most `maxPatternChoices` choices.
     return new RegExp(pattern, 'u').test(text);
   } catch {
     return true;

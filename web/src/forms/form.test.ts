@@ -20,6 +20,7 @@ const schema = {
   },
 };
 const fields = toFields(schema) ?? [];
+const repeat = (build: () => object) => Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`f${index}`, build()]));
 const describeField = (field: Field) => [field.name, field.kind, field.label];
 
 describe('toFields', () => {
@@ -60,6 +61,15 @@ describe('toFields', () => {
     expect(toFields(unsupported)).toBeUndefined();
   });
 
+  it.each([
+    ['alternatives that refer to each other', { a: { anyOf: Array.from({ length: 300 }, () => ({ $ref: '#/properties/a' })) } }],
+    ['groups', repeat(() => ({ type: 'object', properties: repeat(() => ({ $ref: '#/properties/f0' })) }))],
+    ['options', repeat(() => ({ $ref: '#/$defs/many' }))],
+  ])('returns undefined for a schema with too many %s', (_, properties) => {
+    const many = { enum: Array.from({ length: 90 }, (_item, index) => index) };
+    expect(toFields({ properties, $defs: { many } })).toBeUndefined();
+  });
+
   it('falls back to JSON for unsupported properties', () => {
     const unusual = {
       properties: {
@@ -72,6 +82,7 @@ describe('toFields', () => {
       required: 'a',
     };
     expect(toFields(unusual)?.map(({ kind }) => kind)).toEqual(['json', 'text', 'json', 'group']);
+    expect(toFields({ properties: { a: { type: 'string', format: 'constructor' } } })).toMatchObject([{ inputType: 'text' }]);
   });
 
   it('limits the depth of nested groups', () => {
@@ -138,7 +149,10 @@ describe('toValue with a text field', () => {
     expect([getFieldError(rules, valid), getFieldError(rules, invalid)]).toEqual([undefined, message]);
   });
 
-  it.each(['(', '(a+)+$', '(a|a)*$', 'a'.repeat(400), '(a)\\1'])('ignores the invalid or slow pattern %s', (pattern) => {
+  it.each([
+    ...['(', '(a+)+$', '(a|a)*$', 'a'.repeat(400), '(a)\\1', '(?<b>a)\\k<b>'],
+    ...['^((a)+)+$', `${'a*'.repeat(50)}b`, `${'a?'.repeat(60)}${'a'.repeat(60)}b`, `${'(a|a)'.repeat(59)}b`],
+  ])('ignores the invalid or slow pattern %s', (pattern) => {
     expect(getFieldError({ pattern }, `${'a'.repeat(60)}!`)).toBeUndefined();
   });
 
