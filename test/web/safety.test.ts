@@ -53,6 +53,17 @@ describe('hostile markdown', () => {
   });
 });
 
+describe('a formula that is too large to draw', () => {
+  it.each([
+    ['deep', `${'\\frac{1}{'.repeat(450)}x${'}'.repeat(450)}`],
+    ['wide', `\\begin{matrix}${'&'.repeat(2000)}\\end{matrix}`],
+  ])('is shown as its source if it is %s', async (_, source) => {
+    const { page } = await openReply([], `$$${source}$$\n\n$x$`);
+    await page.locator('.katex').first().waitFor();
+    expect(await page.locator('.formula.block').textContent()).toBe(source);
+  });
+});
+
 describe('attachments', () => {
   it('of HTML are shown in a sandboxed frame without an origin and run no scripts', async () => {
     const html =
