@@ -14,6 +14,8 @@ import { SourceLink } from './source-link.tsx';
 import './attachments.css';
 
 const maxRows = 200;
+/** Browsers need seconds for the layout of 100,000 cells. */
+const maxColumns = 100;
 
 /** Patterns of a cell and its separator. Quoted cells can contain any character (RFC 4180). */
 const cellPatterns = {
@@ -171,12 +173,13 @@ function Picture({ url, title, content }: { readonly url: string; readonly title
   );
 }
 
-/** Shows separated values as a table. A long table shows only its first rows. */
+/** Shows separated values as a table. A large table shows only its first rows and columns. */
 export function TableView({ text }: { readonly text: string }) {
   const { strings, locale } = useLanguage();
   const rows = useMemo(() => parseTable(text), [text]);
-  const [header = [], ...body] = rows.slice(0, maxRows);
+  const [header = [], ...body] = rows.slice(0, maxRows).map((row) => row.slice(0, maxColumns));
   const hiddenRows = rows.length - maxRows;
+  const hiddenColumns = rows.reduce((most, row) => Math.max(most, row.length), 0) - maxColumns;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
@@ -208,6 +211,7 @@ export function TableView({ text }: { readonly text: string }) {
         </table>
       </section>
       {hiddenRows > 0 && <p className="soft small">{strings.moreRows(hiddenRows.toLocaleString(locale))}</p>}
+      {hiddenColumns > 0 && <p className="soft small">{strings.moreColumns(hiddenColumns.toLocaleString(locale))}</p>}
     </>
   );
 }

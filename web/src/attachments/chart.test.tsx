@@ -15,3 +15,11 @@ it('lists all values of a label in the table, and series with the same name sepa
     ['1', '4 · 5'],
   ]);
 });
+
+it('shows only the first rows of a long table', () => {
+  const toLabels = (prefix: string) => Array.from({ length: 300 }, (_, index) => `${prefix}${index}`);
+  const data = ['a', 'b'].map((prefix) => ({ type: 'bar', x: toLabels(prefix), y: Array(300).fill(1) }));
+  const markup = renderToStaticMarkup(<Chart title="Sales" text={JSON.stringify({ data })} />);
+  expect(markup.match(/<tr>/g)).toHaveLength(1 + 200);
+  expect(markup).toContain('400 more rows are in the download.');
+});

@@ -127,33 +127,38 @@ function renderCurve({ kind, points }: Series, toX: (x: string) => number, toY: 
 }
 
 function NumberTable({ chart: { series } }: { readonly chart: ChartData }) {
-  const { locale } = useLanguage();
+  const { strings, locale } = useLanguage();
+  const labels = listLabels(series);
+  const hiddenRows = labels.length - maxRows;
   const columns = series.map(({ id, points }) => ({ id, values: Map.groupBy(points, ({ x }) => x) }));
   return (
-    <table>
-      <thead>
-        <tr>
-          <td />
-          {series.map(({ id, name }) => (
-            <th key={id} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {listLabels(series).map((label) => (
-          <tr key={label}>
-            <th scope="row">{label}</th>
-            {columns.map(({ id, values }) => (
-              <td key={id} className="number">
-                {(values.get(label) ?? []).map(({ y }) => y.toLocaleString(locale)).join(' · ')}
-              </td>
+    <>
+      <table>
+        <thead>
+          <tr>
+            <td />
+            {series.map(({ id, name }) => (
+              <th key={id} scope="col">
+                {name}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {labels.slice(0, maxRows).map((label) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              {columns.map(({ id, values }) => (
+                <td key={id} className="number">
+                  {(values.get(label) ?? []).map(({ y }) => y.toLocaleString(locale)).join(' · ')}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {hiddenRows > 0 && <p className="soft small">{strings.moreRows(hiddenRows.toLocaleString(locale))}</p>}
+    </>
   );
 }
 
@@ -172,6 +177,8 @@ interface ChartData {
 
 const maxPoints = 2000;
 const maxSeries = 12;
+/** Rows of the table. */
+const maxRows = 200;
 
 /** Reads the bar, line, and dot traces of a Plotly figure. Returns undefined if there are none. */
 export function readChart(text: string): ChartData | undefined {

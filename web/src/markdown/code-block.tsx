@@ -24,14 +24,16 @@ const maxFoldedLines = 60;
 const maxDiagramChars = 4_000;
 
 /** File extensions that differ from the language name. */
-const extensions: Readonly<Record<string, string>> = {
-  ...{ javascript: 'js', typescript: 'ts', python: 'py', ruby: 'rb', rust: 'rs', shell: 'sh', bash: 'sh', markdown: 'md' },
-  ...{ yaml: 'yml', csharp: 'cs', kotlin: 'kt', plaintext: 'txt', text: 'txt' },
-};
+const extensions: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{ javascript: 'js', typescript: 'ts', python: 'py', ruby: 'rb', rust: 'rs', shell: 'sh', bash: 'sh', markdown: 'md' },
+    ...{ yaml: 'yml', csharp: 'cs', kotlin: 'kt', plaintext: 'txt', text: 'txt' },
+  }),
+);
 
 function getExtension(language: string): string {
   const name = language.toLowerCase();
-  return extensions[name] ?? (/^[a-z\d]{1,10}$/.test(name) ? name : 'txt');
+  return extensions.get(name) ?? (/^[a-z\d]{1,10}$/.test(name) ? name : 'txt');
 }
 
 /** A code block with its language, copy and save buttons, and line wrapping. */

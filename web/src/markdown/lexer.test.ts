@@ -58,3 +58,8 @@ describe('emphasis next to Chinese, Japanese, and Korean text', () => {
     expect(render(text)).toBe(html);
   });
 });
+
+it('shows a table with too many columns as text', () => {
+  const toTable = (columns: number) => `${'|a'.repeat(columns)}|\n${'|-'.repeat(columns)}|\n${'|x\n'.repeat(3)}`;
+  expect([100, 101].map((columns) => toBlocks(toTable(columns))[0]?.type)).toEqual(['table', 'paragraph']);
+});

@@ -60,6 +60,20 @@ const inlineRules = {
   delRDelim: buildCloser({ skipped: '^[^~]+(?=[^~])', mark: '~', run: '~~?', extra: '' }),
 };
 
+/** Marked fills each row up to the columns of the header, so a short text could have millions of cells. */
+const maxColumns = 100;
+
+/** Shows wider tables as text. */
+const boundedTables: MarkedExtension = {
+  tokenizer: {
+    table(source) {
+      // Pattern bound: linear, up to the first line break.
+      const [header = ''] = /^[^\n]*/.exec(source) ?? [];
+      return header.split('|', maxColumns + 3).length > maxColumns + 2 ? undefined : Tokenizer.prototype.table.call(this, source);
+    },
+  },
+};
+
 /** Parses emphasis next to Chinese, Japanese, and Korean characters and punctuation as the amendment says. */
 const cjkEmphasis: MarkedExtension = {
   tokenizer: {
@@ -137,7 +151,7 @@ const mathText: TokenizerAndRendererExtension = {
   },
 };
 
-const marked = new Marked({ gfm: true, extensions: [mathBlock, mathText, ...githubExtensions] }, cjkEmphasis);
+const marked = new Marked({ gfm: true, extensions: [mathBlock, mathText, ...githubExtensions] }, cjkEmphasis, boundedTables);
 
 /** Parses the blocks of a markdown text. */
 export function toBlocks(text: string): readonly Token[] {

@@ -253,6 +253,7 @@ export const german: Strings = {
   fileForbidden: 'Du hast keinen Zugriff auf die ganze Datei. Bitte den Besitzer der Anwendung darum.',
   asTable: 'Als Tabelle',
   moreRows: (count) => (count === '1' ? '1 weitere Zeile ist im Download.' : `${count} weitere Zeilen sind im Download.`),
+  moreColumns: (count) => (count === '1' ? '1 weitere Spalte ist im Download.' : `${count} weitere Spalten sind im Download.`),
 
   showMoreRows: (count: number, locale: string) =>
     count === 1 ? 'Eine weitere Zeile anzeigen' : `${count.toLocaleString(locale)} weitere Zeilen anzeigen`,

@@ -250,6 +250,8 @@ export const english = {
   fileForbidden: 'You have no access to the whole file. Ask the owner of the application for it.',
   asTable: 'As a table',
   moreRows: (count: string) => (count === '1' ? '1 more row is in the download.' : `${count} more rows are in the download.`),
+  moreColumns: (count: string) =>
+    count === '1' ? '1 more column is in the download.' : `${count} more columns are in the download.`,
 
   showMoreRows: (count: number, locale: string) =>
     count === 1 ? 'Show one more row' : `Show ${count.toLocaleString(locale)} more rows`,

@@ -253,6 +253,7 @@ export const spanish: Strings = {
   fileForbidden: 'No tienes acceso al archivo completo. Pídelo al propietario de la aplicación.',
   asTable: 'Como tabla',
   moreRows: (count) => `${count} ${plural(count, 'fila más está', 'filas más están')} en la descarga.`,
+  moreColumns: (count) => `${count} ${plural(count, 'columna más está', 'columnas más están')} en la descarga.`,
 
   showMoreRows: (count: number, locale: string) =>
     count === 1 ? 'Mostrar una fila más' : `Mostrar ${count.toLocaleString(locale)} filas más`,

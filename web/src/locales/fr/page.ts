@@ -258,6 +258,8 @@ export const french: Strings = {
   asTable: 'En tableau',
   moreRows: (count) =>
     `${count} ${plural(count, 'autre ligne se trouve', 'autres lignes se trouvent')} dans le fichier téléchargé.`,
+  moreColumns: (count) =>
+    `${count} ${plural(count, 'autre colonne se trouve', 'autres colonnes se trouvent')} dans le fichier téléchargé.`,
 
   showMoreRows: (count: number, locale: string) =>
     count === 1 ? 'Afficher une ligne de plus' : `Afficher ${count.toLocaleString(locale)} lignes de plus`,
