@@ -64,6 +64,10 @@ describe('a Parley export', () => {
     ['a turn without a text', { ...own, turns: { q: { ...own.turns.q, text: 5 } } }],
     ['an invalid attachment', { ...own, turns: { q: { ...own.turns.q, attachments: [null] } } }],
     ['invalid stages', { ...own, turns: { r: { ...own.turns.r, custom: { stages: ['x'] } } } }],
+    ['invalid settings', { ...own, settings: { instructions: 5 } }],
+    ['invalid ratings', { ...own, ratings: { r: { isGood: true, comment: {} } } }],
+    ['invalid results of tools', { ...own, turns: { q: { ...own.turns.q, toolResults: 5 } } }],
+    ['invalid tool calls', { ...own, turns: { r: { ...own.turns.r, toolCalls: [null] } } }],
     ['a time outside the valid range', { ...own, updatedAtMs: 1e300 }],
   ])('is rejected with %s', async (_name, conversation) => {
     const item = { format: 'parley-conversation', version: 1, ...conversation };

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isEffort } from '../conversation/chat-settings.ts';
 import { type Conversation, type Turn, withInterruptedReplies } from '../conversation/conversation.ts';
 import { getSharedFields } from '../conversation/merge.ts';
 import { type ImportedConversation, isId, maxTurns } from './imported-conversation.ts';
@@ -23,19 +24,9 @@ export function readParleyExport(item: JsonObject): ImportedConversation | undef
   return { conversation, dropped: { files: 0, steps: 0 }, model: conversation.deployment };
 }
 
-function isSummary({
-  id,
-  title,
-  deployment,
-  createdAtMs,
-  updatedAtMs,
-  shown,
-  settings,
-  tags,
-  pinned,
-  archived,
-}: JsonObject): boolean {
-  const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
+function isSummary({ id, title, deployment, createdAtMs, updatedAtMs, shown, ...optional }: JsonObject): boolean {
+  const isTags = (tags: unknown): boolean =>
+    isArrayOf(tags, (tag) => isShortText(tag) && tag.length <= 60) && (tags as unknown[]).length <= 20;
   return (
     isId(id) &&
     isShortText(title) &&
@@ -43,25 +34,27 @@ function isSummary({
     [createdAtMs, updatedAtMs].every(isTimestamp) &&
     isJsonObject(shown) &&
     Object.values(shown).every(isText) &&
-    (settings === undefined || isJsonObject(settings)) &&
-    (tags === undefined ||
-      (Array.isArray(tags) && tags.length <= 20 && tags.every((tag) => isShortText(tag) && tag.length <= 60))) &&
-    [pinned, archived].every(isFlag)
+    areValid(optional, { settings: isSettings, ratings: isRatings, tags: isTags, pinned: isFlag, archived: isFlag })
   );
+}
+
+function isSettings(settings: unknown): boolean {
+  const checks = { instructions: isText, temperature: isNumber, maxTokens: isNumber, effort: isEffort, addons: isTexts };
+  return isJsonObject(settings) && areValid(settings, checks);
+}
+
+function isRatings(ratings: unknown): boolean {
+  const isRating = (rating: unknown): boolean => isJsonObject(rating) && isFlag(rating.isGood) && isText(rating.comment);
+  return isJsonObject(ratings) && Object.values(ratings).every(isRating);
 }
 
 function isTurn(turn: unknown): turn is Turn {
   if (!isJsonObject(turn) || !isId(turn.id) || !isTimestamp(turn.atMs) || !isText(turn.text)) return false;
   if (turn.parent !== '' && !isId(turn.parent)) return false;
   if (turn.kind === 'question') {
-    const { control, filled } = turn;
-    return (
-      isArrayOf(turn.attachments, isAttachment) &&
-      (control === undefined || isJsonObject(control)) &&
-      (filled === undefined || isArrayOf(filled, isText))
-    );
+    return isArrayOf(turn.attachments, isAttachment) && areValid(turn, questionChecks);
   }
-  const { thoughts, fault, custom, stageTimes } = turn;
+  const { custom, stageTimes } = turn;
   return (
     turn.kind === 'reply' &&
     isShortText(turn.deployment) &&
@@ -70,9 +63,34 @@ function isTurn(turn: unknown): turn is Turn {
     Object.values(stageTimes).every(isJsonObject) &&
     isJsonObject(custom) &&
     isCustom(custom) &&
-    (thoughts === undefined || isText(thoughts)) &&
-    (fault === undefined || (isJsonObject(fault) && isText(fault.code) && isText(fault.message)))
+    areValid(turn, replyChecks)
   );
+}
+
+type Checks = Readonly<Record<string, (value: unknown) => boolean>>;
+
+const isToolResult = (result: unknown): boolean => isJsonObject(result) && [result.id, result.name, result.text].every(isText);
+
+/** Checks of the optional fields of a question. */
+const questionChecks: Checks = {
+  control: (control) => isJsonObject(control) && isText(control.label) && areValid(control, { value: isJsonObject }),
+  filled: isTexts,
+  toolName: isText,
+  toolResults: (results) => isArrayOf(results, isToolResult),
+};
+
+/** Checks of the optional fields of a reply. */
+const replyChecks: Checks = {
+  ...{ thoughts: isText, deploymentName: isText, finish: isText, responseId: isText, continues: isText, resumes: isText },
+  ...{ endedAtMs: isTimestamp, omittedMessages: isNumber, omittedFiles: isTexts, functionCall: isJsonObject },
+  ...{ usage: isJsonObject, statistics: isJsonObject, toolCalls: (calls) => isArrayOf(calls, isJsonObject) },
+  fault: (fault) => isJsonObject(fault) && isText(fault.code) && isText(fault.message),
+  usedContext: (context) => isJsonObject(context) && isTexts(context.projects),
+};
+
+/** Whether each field that has a check is missing or valid. */
+function areValid(fields: JsonObject, checks: Checks): boolean {
+  return Object.entries(checks).every(([key, isValid]) => fields[key] === undefined || isValid(fields[key]));
 }
 
 function isCustom({ attachments = [], stages = [], controls = [] }: JsonObject): boolean {
@@ -89,6 +107,18 @@ function isAttachment(value: unknown): boolean {
 
 function isArrayOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(isItem);
+}
+
+function isTexts(value: unknown): boolean {
+  return isArrayOf(value, isText);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number';
+}
+
+function isFlag(value: unknown): boolean {
+  return typeof value === 'boolean';
 }
 
 function isText(value: unknown): value is string {
