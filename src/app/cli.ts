@@ -21,7 +21,7 @@ import { helpOptions, type Options, type Parsed } from './commands/command-optio
 import { evaluateHelp, evaluateOptions, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
 import { importHelp, importOptions, readImportFlags } from './commands/import/import-flags.ts';
 
-/** Flags of `serve`. Undefined if a flag is absent, so that the environment or a default applies. */
+/** Flags of `serve`. The field of an absent flag is undefined. The environment or a default then applies. */
 export interface ServeFlags {
   readonly config: readonly string[] | undefined;
   readonly host: string | undefined;
@@ -32,7 +32,7 @@ export interface ServeFlags {
   readonly tlsKey: string | undefined;
 }
 
-/** Flags of `addin`. Undefined if a flag is absent. */
+/** Flags of `addin`. The field of an absent flag is undefined. */
 export interface AddinFlags extends Pick<ServeFlags, 'host' | 'port' | 'tlsCert' | 'tlsKey'> {
   readonly upstream: string;
   readonly models: string | undefined;
@@ -219,7 +219,7 @@ function joinNegativeNumbers(args: readonly string[]): string[] {
   return joined;
 }
 
-/** Returns a message of `parseArgs` without its hint for programmers. For an unknown option, adds the most similar option. */
+/** Returns a message of `parseArgs` without its hint for programmers. For an unknown option, adds the most similar option if there is one. */
 function toUserMessage(message: string, options: object): string {
   const [sentence = message] = message.split('. To specify a positional argument', 1);
   const [, name] = /^Unknown option '--([\w-]{1,100})'/.exec(sentence) ?? [];

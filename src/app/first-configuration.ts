@@ -9,7 +9,7 @@ import type { RejectedConfiguration, ValidConfiguration } from '#contract/config
 import { adminRole, defaultRole } from '#contract/roles.ts';
 import { createSampleApplications, type SampleAddress } from './sample/sample.ts';
 
-/** Name of the key that the default configuration has until the process ends. */
+/** Name of the key in the default configuration. The key is valid until the process ends. */
 export const localKeyName = 'local';
 
 const probeTimeoutMs = 500;

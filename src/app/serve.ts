@@ -197,7 +197,7 @@ function watchConfigurationFiles(
   accepted: ValidConfiguration,
 ): Promise<ConfigurationWatch> {
   const { configurationFiles: files } = settings;
-  // Each worker reads the files. One of them records it.
+  // Each worker reads the files. Only one of them adds audit records.
   const isRecorder = doesNodeTasks(worker);
   return watchConfiguration(files, () => loadConfiguration(files, environment, { isRunning: true }), {
     readBefore: files.length > 0 ? accepted.configuration : undefined,

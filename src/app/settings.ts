@@ -81,7 +81,7 @@ const maxWorkers = 64;
 /** Memory in bytes that `auto` requires for each worker. */
 const memoryPerWorker = 256 * 1024 ** 2;
 
-/** Returns the number of workers. `auto` is one per core, fewer in a small container. */
+/** Returns the number of workers. `auto` is one per core, at most 64, and fewer in a small container. */
 function toWorkerCount(text: string): number {
   if (text === 'auto') {
     const byMemory = Math.floor(getProcessMemory() / memoryPerWorker);

@@ -22,7 +22,7 @@ const schema = compileShape(Configuration);
 
 const noOrigin: Origin = { writtenKeys: new Map(), findFile: () => '' };
 
-/** Accepts any value as a configuration, or returns all its errors. Does not throw. */
+/** Checks any value. Returns it as a configuration, or returns all errors. Does not throw. */
 export function checkConfiguration(value: unknown, origin: Origin = noOrigin): ValidConfiguration | RejectedConfiguration {
   const completed = complete(Configuration, value);
   const toError = (error: Issue) => toConfigurationError(error, completed, origin);

@@ -38,9 +38,9 @@ export async function readFiles(files: readonly string[]): Promise<MergedFiles |
 export interface LoadOptions {
   /** Whether the process already serves requests. */
   readonly isRunning?: boolean;
-  /** Whether `parley check` requests the result, which reports additional warnings. */
+  /** Whether the caller is `parley check`. The result then has additional warnings. */
   readonly isCheck?: boolean;
-  /** Whether environment variables may be missing. Each missing variable is then a warning. */
+  /** Whether variables and secret files may be missing. Each missing one is then a warning. */
   readonly allowsMissingEnvironment?: boolean;
 }
 
@@ -87,7 +87,7 @@ async function checkMerged(
   const result = unset.length === 0 ? checked : withUnset(checked, unset.map(toError));
   const inputErrors = (logo.error === undefined ? errors : [...errors, logo.error]).map(toError);
   if (inputErrors.length === 0) return result;
-  // Other errors at the same path only follow from the missing value.
+  // Other errors at the same path are consequences of the missing value.
   const reportedPaths = new Set(inputErrors.map(({ path }) => path));
   const otherErrors = 'errors' in result ? result.errors.filter(({ path }) => !reportedPaths.has(path)) : [];
   // Warnings about empty sections apply only if the rest of the configuration is valid.

@@ -45,7 +45,7 @@ A web API has one of two forms. The obsolete form has \`tool_endpoints\` and \`a
 export function quickAppReference(): string {
   const { properties = {}, required = [] } = readSchema(QuickAppForm);
   const rows = Object.entries(properties).flatMap(([key, node]) => {
-    // It has the same keys as `web_api_toolset`.
+    // The alternative has the same keys as `web_api_toolset`.
     const below = key === 'web_api_toolset_alternative' ? [] : buildRowsBelow(key, node);
     return [toRow(key, node, required.includes(key)), ...below];
   });

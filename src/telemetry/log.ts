@@ -22,8 +22,8 @@ export type LogLevel = (typeof logLevels)[number];
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The log of a node, as lines of JSON. Known secrets are removed from fields and messages. Text that may quote content is logged
- * only at the level `debug` and below.
+ * The log of a node, as lines of JSON. It removes known secrets from fields and messages. It omits error messages that may quote
+ * content, unless the level is `debug` or `trace`.
  */
 export interface Log {
   debug(message: string, fields?: Fields): void;
@@ -92,7 +92,7 @@ const maxCauseDepth = 5;
 const maxMessageChars = 500;
 const maxFrames = 12;
 const withheld = '(not logged: it may quote content)';
-/** An upstream may put any text into its error code. Above the level `debug`, only short identifiers are logged. */
+/** An upstream can put any text into its error code. Unless the level is `debug` or `trace`, only short identifiers are logged. */
 const codePattern = /^[\w.-]{1,64}$/;
 
 /** Log fields of an error. */

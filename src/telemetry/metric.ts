@@ -6,7 +6,7 @@ export type Metric =
   | { readonly kind: 'histogram'; readonly instrument: Instrument; readonly series: readonly HistogramPoint[] }
   | { readonly kind: 'counter' | 'gauge'; readonly instrument: Instrument; readonly readings: readonly DataPoint[] };
 
-/** Returns the series that have recorded a value. */
+/** Returns a metric with the series that have recorded a value. */
 export function toHistogram(instrument: Instrument, series: Iterable<HistogramPoint>): Metric {
   return { kind: 'histogram', instrument, series: [...series].filter(({ count }) => count > 0) };
 }

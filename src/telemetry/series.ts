@@ -165,8 +165,8 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DEL
 type DeploymentSeries = Readonly<Record<Operation, CallSeries>>;
 
 /**
- * Every series of this node. Labels come only from the configuration and from closed sets. IDs that the configuration does not
- * contain count as `_OTHER`, and so do IDs beyond 1,000 deployments and 2,000 upstreams.
+ * Every series of this node. Labels come from the configuration and closed sets, except the projects of `spend`. IDs that are not
+ * in the configuration count as `_OTHER`, and so do IDs beyond 1,000 deployments and 2,000 upstreams.
  */
 export class SeriesStore {
   readonly http = new HttpSeries();

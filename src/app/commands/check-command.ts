@@ -20,7 +20,7 @@ export async function checkCommand(
   if (files.length === 0) return { exitCode: 1, lines: ['parley check: specify at least one file'] };
   const loaded = await loadConfiguration(files, environment, { ...options, isCheck: true });
   const warnings = loaded.warnings.map((warning) => `warning: ${formatConfigurationError(warning)}`);
-  // If only environment variables are missing, `errors` is present but empty, and a warning names each variable.
+  // If only variables or secret files are missing, `errors` is present but empty, and a warning names each of them.
   if ('errors' in loaded && loaded.errors.length === 0)
     return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: no errors, apart from missing environment variables`] };
   if ('errors' in loaded) return { exitCode: 1, lines: [...loaded.errors.map(formatConfigurationError), ...warnings] };

@@ -7,7 +7,7 @@ export class ServiceClientError extends Error {
   override readonly name = 'ServiceClientError';
   /** Error code of the service, such as `in_use`. Undefined if the service did not return one. */
   readonly code: string | undefined;
-  /** Errors of the request body, by path. */
+  /** Errors of the request body, each with its path. */
   readonly errors: readonly { readonly path: string; readonly message: string; readonly hint?: string }[];
   /** Next step for the user. */
   readonly suggestion: string | undefined;

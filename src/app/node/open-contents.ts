@@ -57,8 +57,8 @@ export interface Contents {
 }
 
 /**
- * Opens the file contents of a node. Nodes that share a database use contents only if all nodes find them in the same location.
- * Contents that no file uses are deleted regularly.
+ * Opens the file contents of a node. With a shared database, the node rejects files if the database records another location of
+ * the contents. Regularly deletes contents that no file uses.
  */
 export function openContents({ blobs, isShared, location }: OpenedBlobs, records: ContentRecords, deps: StoreDeps): Contents {
   const { index, leases, database, reached } = records;
@@ -105,8 +105,8 @@ const leaseName = 'sweep of contents';
 const leaseMs = 72_000_000;
 
 /**
- * Returns the sweeper for the contents of a node's store. It deletes unused contents that are older than a day at the start and
- * once a day. Errors are only reported.
+ * Returns the sweeper for the contents of a node's store. At the start and then once a day, it deletes unused contents that are
+ * older than a day. It reports errors and continues.
  */
 export function openSweeper(
   { store, index, leases, isShared, ownsContents }: SweeperDeps,

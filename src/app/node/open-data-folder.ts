@@ -58,7 +58,7 @@ async function openLock(folder: string): Promise<FolderLock | undefined> {
   return lockFolder(folder);
 }
 
-/** Creates a folder step by step, because Node's recursive mkdir never ends in a system folder such as `/proc`. */
+/** Creates a folder and its missing parents one by one, because Node's recursive mkdir never ends in a system folder such as `/proc`. */
 async function createFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });

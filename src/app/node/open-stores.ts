@@ -162,7 +162,7 @@ async function openDurable(settings: Settings, seal: Seal, deps: StoreDeps): Pro
   };
 }
 
-/** Reads reports from the replica, which can be some seconds old, or from the database if the replica fails. */
+/** Returns a journal that reads from the replica, which can be some seconds late, or from the database if the replica fails. */
 function readFromReplica(journal: DurableStores['journal'], replica: Journal): DurableStores['journal'] {
   const queryReplica = async <Value>(query: (source: Journal) => Promise<Value>): Promise<Value> => {
     try {

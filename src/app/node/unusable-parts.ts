@@ -18,7 +18,7 @@ export class UnusableParts {
     this.#snapshot = snapshot;
   }
 
-  /** Stores the current state of a part. Returns a log line if the state is new, and undefined otherwise. */
+  /** Stores the current state of a part. Returns a log line if the part is unusable and the reason is new. */
   record(part: UnusablePart): string | undefined {
     const key = toKey(part);
     const existing = this.#parts.get(key);

@@ -196,8 +196,8 @@ function getCurrentResponse(socket: Socket): Partial<Pick<ServerResponse, 'heade
 }
 
 /**
- * Adds a hook to routes that are registered later: during a drain, requests on open connections get 503 `shutting_down` and the
- * connection closes. Routes with `config.isRaw` are skipped, because they reject calls themselves.
+ * Adds a hook to routes that are registered later. During a drain, each response closes its connection, and requests get 503
+ * `shutting_down`, except for health and metrics. Skips routes with `config.isRaw`, which reject calls themselves.
  */
 export function rejectWhileDraining(app: FastifyInstance, isDraining: () => boolean): void {
   app.addHook('onRoute', (route) => {

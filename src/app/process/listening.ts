@@ -9,8 +9,8 @@ import { getReason, SettingError, type Settings } from '../settings.ts';
 type ListenSettings = Pick<Settings, 'host' | 'port' | 'tls'>;
 
 /**
- * Returns the option of `listen` for a port that all workers share. The kernel distributes connections evenly over them, and the
- * primary process has no part in it. On other systems, node:cluster distributes connections.
+ * Returns the option of `listen` for a port that all workers share. On Linux, the kernel distributes connections evenly over the
+ * workers, without the primary process. On other systems, node:cluster distributes connections.
  */
 export function toSharedPort(worker: object | undefined): { readonly reusePort?: true } {
   return worker !== undefined && process.platform === 'linux' ? { reusePort: true } : {};
@@ -60,7 +60,7 @@ interface TlsPair {
   readonly key: Buffer;
 }
 
-/** Reads both files. Throws SettingError if a file cannot be read or they do not match. */
+/** Reads both files. Throws SettingError if a file cannot be read or the files do not match. */
 export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   const pair = { cert: readPem('--tls-cert', certFile), key: readPem('--tls-key', keyFile) };
   try {

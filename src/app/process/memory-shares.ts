@@ -11,8 +11,8 @@ const maxVectorBytes = 256 * mebibyte;
 export const workerCountVariable = 'PARLEY_WORKER_COUNT';
 
 /**
- * Returns the memory in bytes that this process may use: the limit of its container, otherwise the memory of the machine. A
- * worker may use its part.
+ * Returns the memory in bytes that this process may use: the limit of its container, otherwise the memory of the machine. The
+ * workers share it equally.
  */
 export function getProcessMemory(): number {
   const limit = process.constrainedMemory();
@@ -20,7 +20,7 @@ export function getProcessMemory(): number {
   return Math.floor(memory / Number(process.env[workerCountVariable] ?? 1));
 }
 
-/** Returns the bytes for vectors of documents. In a small container, searches are slower instead of exhausting the memory. */
+/** Returns the number of bytes for vectors of documents. In a small container, searches are slower but do not exhaust the memory. */
 export function getVectorBytes(memory: number): number {
   return Math.min(maxVectorBytes, Math.max(minVectorBytes, Math.floor(memory * vectorShare)));
 }
@@ -28,13 +28,13 @@ export function getVectorBytes(memory: number): number {
 const inputShare = 1 / 8;
 const minInputBytes = 128 * mebibyte;
 
-/** Returns the bytes for the large inputs of one user. A call takes up to twice the bytes of its inputs. */
+/** Returns the number of bytes for the large inputs of one user. A call uses up to twice the bytes of its inputs. */
 export function getUserInputBytes(memory: number): number {
   return Math.max(minInputBytes, Math.floor(memory * inputShare));
 }
 
 /**
- * Gives memory that only the start needed back to the operating system: 16 MB of free pages, and 2 MB of bytecode. Blocks the event
+ * Returns memory to the operating system that only the start needed: 16 MB of free pages, and 2 MB of bytecode. Blocks the event
  * loop for 0.1 s. `--expose-gc` is not on the command line, because V8 would then reject the compiled code of Node's own modules.
  */
 export function releaseStartMemory(): void {
@@ -51,7 +51,7 @@ const textShare = 1 / 32;
 const minTextBytes = 16 * mebibyte;
 const maxTextBytes = 128 * mebibyte;
 
-/** Returns the bytes for decrypted texts of searched chats. A text that does not fit is decrypted again in each search. */
+/** Returns the number of bytes for decrypted texts of searched chats. A text that does not fit is decrypted again in each search. */
 export function getChatTextBytes(memory: number): number {
   return Math.min(maxTextBytes, Math.max(minTextBytes, Math.floor(memory * textShare)));
 }
@@ -60,7 +60,7 @@ const minDocumentMb = 160;
 const maxDocumentMb = 1024;
 
 /**
- * Returns the MiB for reading one document. At most three documents are read at a time, so a quarter of the memory remains for
+ * Returns the number of MiB for reading one document. At most three documents are read at a time, so a quarter of the memory remains for
  * the rest of the node.
  */
 export function getDocumentMemoryMb(memory: number): number {
@@ -71,8 +71,8 @@ const maxThreads = 4;
 const memoryPerThread = 1024 * mebibyte;
 
 /**
- * Returns the number of threads for the embedding model, which uses about 150 MB per thread: one per core, fewer in a small
- * container.
+ * Returns the number of threads for the embedding model, which uses about 150 MB per thread: one per core, at most four, and
+ * fewer in a small container.
  */
 export function countEmbeddingThreads(memory: number, cores = availableParallelism()): number {
   return Math.max(1, Math.min(maxThreads, cores, Math.floor(memory / memoryPerThread)));

@@ -51,7 +51,7 @@ const routerOptions = { maxParamLength: 4096 };
 /** Server options. Idle connections stay open long enough for load balancers in front. */
 const httpOptions = { ...headTimeouts, requireHostHeader: false, keepAliveTimeout: 75_000 };
 
-/** Replaces Fastify's schema compilers, which would load 0.5 MB of script. No route has a schema of Fastify's kind. */
+/** Replaces Fastify's schema compilers, which would load 0.5 MB of code. No route has a schema of Fastify's kind. */
 const rejectSchemas = (): never => {
   throw new Error('a route has a schema, but there is no compiler for schemas');
 };

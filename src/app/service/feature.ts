@@ -43,7 +43,7 @@ export interface Core extends CompleteServiceDeps, CallPipeline {
   readonly createdSeconds: number;
   /** Handlers of `POST /v1/deployments/{id}/{name}` by name. Features add theirs. */
   readonly deploymentActions: Map<string, ServeRaw>;
-  /** Handlers of APIs on paths of deployments, which the chat completions route reaches. Features set theirs. */
+  /** Handlers of further APIs on the paths of deployments. The chat completions route calls them, and features set theirs. */
   readonly deploymentApis: { responses?: ChatCompletionDeps['serveResponses'] };
 }
 
@@ -55,7 +55,7 @@ export interface Feature {
   readonly add: (core: Core) => void;
 }
 
-/** Returns the prefixes of paths in the form of chat completions. */
+/** Returns `compat` and its aliases: the prefixes of the OpenAI-compatible paths. */
 export function listChatCompletionPrefixes({ compat }: Configuration['aliases']): readonly string[] {
   return ['compat', ...compat];
 }

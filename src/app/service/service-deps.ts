@@ -29,7 +29,7 @@ export interface ServiceDeps {
   readonly http: HttpClient;
   readonly embedder: Embedder;
   readonly clock: Clock;
-  /** Registry of caches whose sizes are observed. Undefined if they are not. */
+  /** Registry of caches, for their metrics. If undefined, the service creates one. */
   readonly caches?: Caches;
   readonly telemetry: Telemetry;
   /** Pause between the frames of the demo model in milliseconds. The default is 15. */
@@ -65,7 +65,7 @@ export interface ServiceDeps {
   readonly onDependencyGraph?: (graph: DependencyGraph) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. */
   readonly onMissingDocuments?: (application: string, references: readonly string[]) => void;
-  /** Called with a part that a quick app names but cannot use, and again when it can. */
+  /** Called with the state of a part that a quick app names, whether it is usable or not. */
   readonly onUnusablePart?: OnUnusablePart;
   /** Called with the number of file references that were removed from a reply because the deployment may not read the files. */
   readonly onRemovedReferences?: OnRemovedReferences;

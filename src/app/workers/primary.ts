@@ -212,8 +212,8 @@ async function createStart(
 }
 
 /**
- * Returns a port that all workers can listen on, after a check that no other program does. Throws SettingError. Without this
- * check, the kernel would share the port with another node of the same user.
+ * Returns a port that all workers can listen on. On Linux, first checks that no other program listens on it, because the kernel
+ * would share the port with another node of the same user. Throws SettingError.
  */
 async function reservePort({ host }: Settings, port: number, setting: string): Promise<number> {
   if (process.platform !== 'linux') return port;

@@ -196,7 +196,7 @@ function forwardLines(child: Worker, onLines: (lines: string) => void): void {
   const { stdout } = child.process;
   stdout?.setEncoding('utf8');
   stdout?.on('data', (text: string) => {
-    // Most reads end with a line.
+    // Most reads end at the end of a line.
     if (incompleteLine === '' && text.endsWith('\n')) return onLines(text);
     const lines = (incompleteLine + text).split('\n');
     incompleteLine = lines.pop() ?? '';

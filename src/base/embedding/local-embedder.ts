@@ -52,7 +52,7 @@ export class LocalEmbedder {
   readonly #workerCode: URL;
   readonly #idleMs: number;
   #idle: NodeJS.Timeout | undefined;
-  /** Requests in the order of their turns. The request whose texts the worker has is last, or was aborted. */
+  /** Requests in the order of their next turns. */
   #jobs: Job[] = [];
   #worker: Worker | undefined;
   /** The texts that the worker is processing. */

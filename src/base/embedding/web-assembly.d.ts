@@ -1,4 +1,4 @@
-/** The used part of WebAssembly. The types of Node do not include it, and the types of browsers are not used in the service. */
+/** The part of WebAssembly that the service uses. The types of Node do not include it, and the types of browsers are not used in the service. */
 declare namespace WebAssembly {
   class Memory {
     constructor(size: { readonly initial: number });

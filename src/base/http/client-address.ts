@@ -27,8 +27,8 @@ export function toPeer(socket: RequestOrigin['socket']): Peer {
 
 /**
  * Returns the address of the client. Headers count only if the connection comes from a trusted proxy. The client is then the last
- * address in `X-Forwarded-For` that is not a trusted proxy. Otherwise the address of the connection replaces the client's
- * headers.
+ * address in `X-Forwarded-For` that is not a trusted proxy, or the first if all are. For other connections, the client is the
+ * remote end.
  */
 export function resolveClientAddress(
   peer: Peer,

@@ -98,7 +98,7 @@ export interface HttpClientOptions {
 
 /**
  * `closed`: the connection closed before the reply was complete. `malformed`: the reply is not valid HTTP, or its content cannot be
- * decompressed. `unsendable`: the request itself is invalid, for example because of a header with a line break or a protocol other than http.
+ * decompressed. `unsendable`: the request itself is invalid, for example because of a header with a line break or a protocol other than http and https.
  * `body`: the source of the request body threw. `too_large`: the reader's own limit was exceeded, see `readText`.
  */
 export type HttpErrorKind =

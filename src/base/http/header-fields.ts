@@ -42,7 +42,7 @@ function toCharTable(chars: RegExp): Uint8Array {
 /** Header fields that `LeanClient` sets, so that a request must not contain them. */
 export const ownFields: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding']);
 
-/** Cache of valid names. Only few different names are ever sent. */
+/** Cache of valid names. Requests use only a few different names. */
 const validNames = new Set<string>();
 const maxValidNames = 1000;
 

@@ -186,7 +186,7 @@ export class LeanConnection {
     }
   }
 
-  /** Resolves when the server has read the pending data, or the connection is closed. */
+  /** Resolves when the socket accepts more data, or is closed. */
   async #waitForDrain(exchange: LeanExchange): Promise<void> {
     exchange.onSending(this, true);
     await waitForDrain(this.#socket);

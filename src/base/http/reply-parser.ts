@@ -25,7 +25,7 @@ type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk-data' | 'chunk-
  */
 export class ReplyParser {
   status = 0;
-  /** Their values are slices that keep the complete read in memory. The reader must reset this field after it has read it. */
+  /** The values are slices that keep the complete read in memory, so the reader must reset this field afterward. */
   headers: ReplyHeaders = noHeaders;
   content = '';
   error: string | null = null;
@@ -247,7 +247,7 @@ interface ReplyHead {
   readonly framing: Framing;
   /** Length of the body with framing `length`. */
   readonly length: number;
-  /** Idle time after the reply in milliseconds: 1 s less than the server's hint, 4 s by default, 0 to close it. */
+  /** Maximum idle time of the connection in ms: 1 s less than the server's hint, at most 600 s, by default 4 s. 0 closes it. */
   readonly keepAliveMs: number;
 }
 

@@ -25,7 +25,7 @@ export function isCompressed(headers: ReplyHeaders): boolean {
 
 /**
  * Decompresses the content of a reply (gzip, br, or deflate) between a connection and its listener. The listener must bound the
- * decompressed size: if it pauses, content that is not decompressed yet and the socket are held back.
+ * decompressed size: while it pauses, decompression and reading from the socket stop.
  */
 export class Unpacker implements ReplyListener {
   readonly #next: ReplyListener;

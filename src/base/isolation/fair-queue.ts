@@ -76,7 +76,7 @@ export class FairQueue {
   }
 }
 
-/** Limits an amount for each owner, such as concurrent tasks or bytes. A single task or body may exceed the limit. */
+/** Limits an amount for each owner, such as concurrent tasks or bytes. The first amount of an owner may exceed the limit. */
 export class OwnerQuota {
   readonly #max: number;
   readonly #createError: () => Error;

@@ -132,7 +132,7 @@ function createStartError(): IsolationError {
   return new IsolationError('unavailable', 'its process cannot be started');
 }
 
-/** Signals that only the memory watch, the kernel's OOM killer, and an exhausted V8 heap send. */
+/** Signals of the memory watch, of the kernel's OOM killer, and of an exhausted V8 heap. */
 const memorySignals: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGKILL', 'SIGABRT', 'SIGTRAP', 'SIGILL']);
 /** Signals that other programs send to end a process. */
 const endSignals: ReadonlySet<NodeJS.Signals | null> = new Set(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);

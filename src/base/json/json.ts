@@ -223,7 +223,7 @@ export function toTooDeepError({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): Json
   return new JsonError(`the JSON is nested deeper than ${maxDepth} levels`);
 }
 
-/** Returns whether a value has a number that JavaScript cannot represent. Throws `JsonError` if it exceeds a bound. */
+/** Returns whether a value has a number that may be inexact. Throws `JsonError` for too deep nesting and for `__proto__`. */
 function hasInexactNumber(value: unknown, bounds: JsonBounds, depth = 0): boolean {
   if (typeof value === 'number') return !isExact(value);
   if (typeof value !== 'object' || value === null) return false;

@@ -57,7 +57,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   return value;
 }
 
-/** Serializes a copy to pieces of latin1 bytes that reuse unchanged fields. Returns undefined if no large field is unchanged. */
+/** Serializes a copy to pieces of latin1 bytes that reuse unchanged fields. Returns undefined if there are no such fields. */
 export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
   const source = (copy as { readonly [sourceKey]?: SourceText })[sourceKey];
   if (source === undefined) return undefined;

@@ -6,8 +6,8 @@ const maxRedirects = 5;
 const harmlessHeaders = new Set(['accept', 'accept-encoding', 'accept-language', 'user-agent']);
 
 /**
- * Sends the request and follows up to five redirects as the fetch standard does. A redirect to another origin carries only
- * harmless header fields and never a body. Every address passes through the client and its guard. Rejects with `HttpError`.
+ * Sends the request and follows up to five redirects. To another origin, it follows only GET requests, with harmless header
+ * fields and without a body. Every address passes through the client and its guard. Rejects with `HttpError`.
  */
 export async function openFollowingRedirects(
   client: HttpClient,

@@ -36,7 +36,7 @@ export class NetGuard {
     this.#lookupAll = lookupAll;
   }
 
-  /** Throws `BlockedAddressError` if the URL is not plain http or https, has credentials, or names a blocked address. */
+  /** Throws `BlockedAddressError` if the URL has another scheme than http or https, has credentials, or names a blocked address. */
   checkUrl(url: URL): void {
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       throw new BlockedAddressError(`${url.protocol} URLs are not allowed`);

@@ -1,6 +1,6 @@
 /** Maximum number of items in one write. */
 const maxBatchItems = 100;
-/** After so many errors in a row, the remaining items of a failed batch are not written separately. */
+/** After this many errors in a row, the remaining items of a failed batch are not written separately. */
 const maxErrors = 2;
 
 interface PendingItem<Item, Result> {
@@ -24,8 +24,8 @@ export class Batches<Item, Result> {
   }
 
   /**
-   * Resolves with the result of the item after it is written. Rejects with the error of the item, because the items of a failed
-   * batch are written again separately.
+   * Resolves with the result of the item after it is written. The items of a failed batch are written again separately, so the
+   * promise rejects with the error of the item. After `maxErrors` errors in a row, it rejects with an earlier error of the batch.
    */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {

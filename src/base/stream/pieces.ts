@@ -1,10 +1,10 @@
 import { freeBytes } from '../text/bytes.ts';
 
-/** Pieces up to this mean size are joined, because an object of a piece takes about 200 bytes. */
+/** Pieces up to this mean size are joined, because each `Buffer` object takes about 200 bytes. */
 const smallBytes = 4 * 1024;
 const maxUnjoined = 512;
 
-/** The pieces of a body in memory. It takes little more memory than its bytes, also if a client sends them one by one. */
+/** The pieces of a body. They take little more memory than their bytes, even if a client sends single bytes. */
 export class Pieces {
   #joined: Buffer[] = [];
   #unjoined: Buffer[] = [];

@@ -73,8 +73,8 @@ export class Pattern {
 }
 
 /**
- * Runs a function that compiles and matches patterns from outside, for at most 250 ms in total. This is the only way to use
- * RE2, so no pattern can block the event loop for longer. Throws `PatternError` if the time is over, and rethrows errors of `run`.
+ * Runs a function that compiles and matches patterns from outside, for at most 250 ms in total, or 1.25 s on a busy machine. This
+ * is the only way to use RE2, so no pattern can block the event loop for longer. Throws `PatternError` if the time is over, and rethrows errors of `run`.
  * Costs about 0.1 ms: match all texts in one run where you can. `run` may be called twice.
  */
 export function withPatterns<Value>(run: (patterns: PatternRun) => Value): Value {

@@ -24,7 +24,7 @@ export interface RestoredEntry {
 
 /**
  * Completes an entry with the stored secrets that it omits or hides as `***`. A stored secret applies only to the address that it
- * was stored for. Otherwise, an administrator could send it to another address. `null` removes a secret.
+ * was stored for. Without this rule, an administrator could send it to another address. `null` removes a secret.
  */
 export function restoreEntrySecrets(kind: EntryKind, input: JsonObject, stored: JsonObject | undefined): RestoredEntry {
   const errors: Issue[] = [];

@@ -115,8 +115,8 @@ export function parseChatRequest(value: unknown): ChatRequest {
 
 /**
  * Returns the request with default values for fields that it does not have. Checks these values and the combination of functions
- * and tools, and omits values that are null. The other fields follow the rules of the client's dialect, which differ: messages
- * may have more stop sequences. Throws `invalid_request`.
+ * and tools, and omits values that are null. Does not check the other fields, because the rules of the client's dialect apply to
+ * them. The Messages API, for example, allows more stop sequences. Throws `invalid_request`.
  */
 export function withDefaults(request: ChatRequest, defaults: JsonObject): ChatRequest {
   let missing: JsonObject | undefined;

@@ -99,12 +99,12 @@ export const Message = withUnknownFields(Type.Object(messageFields));
 export type Message = Static<typeof Message>;
 
 /**
- * Marks a user message, or a part of one, that holds the output of a tool or the choice of a model. The role is `user` because
- * models accept images only from users. JSON omits the mark.
+ * Marks a user message, or a part of one, that holds the output of a tool, or a text that a model wrote. The role is `user`
+ * because models accept images only from users. JSON omits the mark.
  */
 export const toolOutput = Symbol('tool output');
 
-/** Returns whether a user message, or a part of it, holds output of a tool or a model instead of text from the user. */
+/** Returns whether a user message, or a part of one, holds the output of a tool or a model instead of text from the user. */
 export function isToolOutput(value: (Message | ContentPart) & { readonly [toolOutput]?: true }): boolean {
   return value[toolOutput] === true;
 }

@@ -17,7 +17,7 @@ const PreviousSecret = strict(
   { description: 'The secret before a rotation, which is accepted for a while. Default: none.' },
 );
 
-/** Owner of a key. The entry name in `keys` is the key itself, unless `key` or `sha256` is set. */
+/** A client key. The entry name in `keys` is the secret key itself, unless `key` or `sha256` is set. */
 export const KeyEntry = strict(
   {
     name: Type.Optional(text('Display name. Default: none.', fieldBounds.maxNameChars)),

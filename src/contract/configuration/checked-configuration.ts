@@ -19,7 +19,7 @@ export interface Origin {
   /** Names of the `keys` entries in the files, by their names after substitution. */
   readonly writtenKeys: ReadonlyMap<string, string>;
   findFile(path: Path): string;
-  /** Whether `parley check` requests the result, which reports additional warnings. */
+  /** Whether the caller is `parley check`. The result then has additional warnings. */
   readonly isCheck?: boolean;
 }
 

@@ -10,7 +10,7 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** Returns the message for a name that is not configured. `kind` is `a deployment`, `a model`, or `a role`. */
+/** Returns the message for a name that is not configured. `kind` is a noun with its article, such as `a role`. */
 export function describeUnconfigured(
   kind: string,
   name: string,

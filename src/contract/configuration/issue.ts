@@ -5,7 +5,7 @@ export type Path = readonly (string | number)[];
 export interface Issue {
   readonly path: Path;
   /**
-   * Continuation of a sentence that starts with the path, as in "must be a number". Never quotes a value, because it can be
+   * Continuation of a sentence that starts with the path, as in "must be a number". Must not quote a value that can be
    * secret.
    */
   readonly message: string;

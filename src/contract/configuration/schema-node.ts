@@ -71,7 +71,7 @@ export function findDiscriminator(variants: readonly SchemaNode[]): string | und
 
 /**
  * Returns the variants of a union that a value can match. They have the kind of the value and, if a key identifies the
- * variants, its constant. Without such a key, returns the variants that have most of the keys of the value.
+ * variants, its constant. Without such a key, returns the variants that share the most keys with the value.
  */
 export function listMatchingVariants(variants: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
   const variantsOfKind = variants.filter((variant) => getVariantKind(variant) === getKind(value));
@@ -148,7 +148,7 @@ function acceptsNull({ type, anyOf, enum: values, const: only }: SchemaNode): bo
 /** Placeholder for a masked secret. In a request, it refers to the stored secret. */
 export const maskedSecret = '***';
 
-/** Returns the value for a secret. If undefined, the field is removed. */
+/** Returns the replacement of a secret. JSON omits the field if it is undefined. */
 export type ReplaceSecret = (secret: unknown, path: Path) => unknown;
 
 /** Returns a copy of a value with replaced `writeOnly` fields. */
@@ -190,7 +190,7 @@ export function toWrittenSchema(schema: unknown, options: WrittenSchemaOptions):
   return options.acceptsReferences && isReplaceable(schema) ? orReference(otherKeywords) : { ...otherKeywords, ...result };
 }
 
-/** Returns whether a value that is not free text can be replaced by a reference. */
+/** Returns whether a schema accepts only numbers, booleans, or listed values. A reference then needs its own variant. */
 function isReplaceable({ type, enum: values }: JsonObject): boolean {
   return values !== undefined || type === 'number' || type === 'integer' || type === 'boolean';
 }

@@ -71,7 +71,7 @@ export function getStatusOfCode(name: unknown): number | undefined {
   return statuses.get(name);
 }
 
-/** Returns whether errors of a response keep this code. */
+/** Returns whether the code of an upstream is a known one. A response then reports it unchanged. */
 export function isKnownCode(code: string | null): code is string {
   return statuses.has(code);
 }

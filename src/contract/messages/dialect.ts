@@ -18,7 +18,7 @@ const errorTypes: ReadonlyMap<number, MessagesErrorType> = new Map([
 
 const overflowWords = 'prompt is too long';
 
-/** Unknown fields of the dialect, which are kept because it grows with every release. */
+/** Unknown fields. They are kept, because the dialect grows with every release. */
 interface UnknownFields {
   [key: string]: unknown;
 }
@@ -69,7 +69,7 @@ export interface ToolResultBlock extends UnknownFields {
   is_error?: boolean;
 }
 
-/** Returned to the model unchanged, because the signature covers the text. */
+/** Thinking of the model. It is sent back unchanged, because the signature covers the text. */
 export interface ThinkingBlock extends UnknownFields {
   type: 'thinking';
   thinking: string;
@@ -258,7 +258,7 @@ export interface Relayed extends Native {
 
 /**
  * Content of a Parley reply that the dialect does not support. It is the field `parley` of a message and of the events `ping`
- * (increments) and `message_delta` (complete). Other clients ignore it.
+ * (increments) and `message_delta` (complete). Clients that do not know it ignore it.
  */
 export interface ParleyExtension {
   /** Stages, attachments, controls, and state. */

@@ -34,7 +34,7 @@ const Match = strict(
 export const Condition = Type.Union([Equal, Match], { description: 'A condition. `condition_type` selects the form.' });
 export type Condition = Static<typeof Condition>;
 
-/** Conditions that select all deployments that meet every one of them. */
+/** A selection of all deployments that meet every condition. */
 export const DeploymentConditions = strict(
   {
     conditions: Type.Array(Condition, {

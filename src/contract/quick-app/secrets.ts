@@ -25,8 +25,8 @@ export function listSecrets(properties: JsonObject): readonly string[] {
 }
 
 /**
- * Replaces masked secrets by the stored secrets of the toolset with the same name. If no secret is stored, or if the toolset now
- * calls another server, that is an error. Otherwise, users who may change the settings could read the secrets.
+ * Replaces masked secrets by the stored secrets of the toolset with the same name. It is an error if no secret is stored, or if
+ * the toolset now calls another server. Without this rule, users who can change the settings could read the secrets.
  */
 export function restoreSecrets(
   properties: JsonObject,

@@ -21,7 +21,7 @@ const summaryPart = { ...inSummary, part: SummaryText };
 const logprobs = Type.Array(Type.Unsafe<{ [key: string]: unknown }>({ type: 'object' }));
 const textOrNull = orNull(text);
 
-/** An error in a stream. It has its own fields, and additionally the four fields of every error. */
+/** An error in a stream, in the form of the dialect. `error` repeats it with the four fields of every error. */
 const ErrorEvent = event('error', {
   code: textOrNull,
   message: text,

@@ -47,7 +47,7 @@ const McpTool = Type.Object({
   allowed_tools: Type.Optional(Type.Union([toolNames, McpToolFilter])),
   require_approval: Type.Optional(Type.Union([Type.Enum(['always', 'never']), ApprovalFilters])),
 });
-/** A remote MCP server whose tools the model may call. */
+/** A remote MCP server whose tools the model can call. */
 export type McpTool = Static<typeof McpTool>;
 
 export interface NamespaceTool {

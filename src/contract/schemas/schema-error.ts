@@ -35,7 +35,7 @@ interface SchemaCheck {
 
 /**
  * Returns why a value does not match a JSON Schema, or undefined if it matches. Returns `unusableSchema` or `slowSchema` if the
- * check is not possible. Blocks the event loop for at most 250 ms, so yield between related checks.
+ * check is not possible. Can block the event loop as `withPatterns` does, so yield between related checks.
  */
 export function findSchemaError(value: object, schema: object, { name = 'value', time }: SchemaCheck = {}): string | undefined {
   if (JSON.stringify(value).length > maxValueChars) return 'it is too large';

@@ -47,7 +47,7 @@ class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The files or the service reject the document. */
+/** The document or the key is invalid, or the service rejects the document. */
 class RejectedError extends Error {
   override readonly name = 'RejectedError';
   readonly code: string | undefined;

@@ -1,7 +1,7 @@
 import { isHttpUrl } from '#contract/configuration/values.ts';
 import { helpOptions, type Parsed } from '../command-options.ts';
 
-/** Flags of `parley apply`, `parley diff`, and `parley export`. Undefined if a flag is absent, so that a default applies. */
+/** Flags of `parley apply`, `parley diff`, and `parley export`. The field of an absent flag is undefined. */
 interface ConnectionFlags {
   readonly url: string | undefined;
   readonly keyFile: string | undefined;

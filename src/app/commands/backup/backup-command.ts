@@ -51,7 +51,7 @@ async function backUp(flags: BackupFlags, deps: CopyDeps): Promise<void> {
   }
 }
 
-/** Creates and locks the folder of a backup. Throws SettingError if it has other files. */
+/** Creates and locks the folder of a backup. Throws SettingError if the folder has other files or is in use. */
 async function openTarget(target: string): Promise<FolderLock> {
   await mkdir(target, { recursive: true, mode: 0o700 });
   // A crash can leave the lock without the marker.
@@ -92,7 +92,7 @@ async function copyData(
   const [contents, contentsCopy] = [join(data, dataNames.contents), join(target, dataNames.contents)];
   let copiedCount = 0;
   for (let attempt = 1; ; attempt += 1) {
-    // Copies before and after the database, because contents are deleted and added while the database is copied.
+    // Copies contents before and after the database, because a running node adds and deletes contents in the meantime.
     if (hasContents) {
       deps.report('Copying the contents of files');
       copiedCount += await copyContents(contents, contentsCopy, deps);

@@ -42,7 +42,7 @@ export async function copyContents(
   return count;
 }
 
-/** Copies a file so that its name appears when the copy is on disk. Returns whether the file exists. */
+/** Copies a file. The copy gets its name only when it is complete and on disk. Returns whether the source exists. */
 export async function copyDurably(from: string, to: string): Promise<boolean> {
   const part = `${to}${partSuffix}`;
   try {
@@ -105,7 +105,7 @@ export function readDatabase(file: string): DatabaseFacts {
   });
 }
 
-/** Checks every page and index of a database. Throws `CopyError` with the first errors. */
+/** Checks every page and index of a database. Throws `CopyError` with up to three errors. */
 export function requireIntactDatabase(file: string): void {
   withDatabase(file, (database) => {
     const errors = listIntegrityErrors(database);

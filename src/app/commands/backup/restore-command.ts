@@ -141,8 +141,8 @@ interface CompletedRestore {
 }
 
 /**
- * Moves the old data aside and the new data into place. Also continues after a crash, because each step is a rename whose
- * source is missing if it was done. Returns undefined if there is nothing to move.
+ * Moves the old data aside and the new data into place. A second run continues after a crash: it skips each rename whose source
+ * no longer exists. Returns undefined if there is nothing to move.
  */
 async function finishMoves(data: string, nowMs: number): Promise<CompletedRestore | undefined> {
   if (existsSync(join(data, movingOld))) await moveOldData(data);

@@ -114,7 +114,7 @@ function listReasons({ error, verdicts }: ReportedResult): readonly string[] {
   return verdicts.filter(({ passed }) => !passed).map(({ check, reason }) => `${check.type}: ${reason}`);
 }
 
-/** Returns a JSON report without times and ids, so that equal answers give equal reports. */
+/** Returns a JSON report without times and IDs, so that equal answers give equal reports. */
 export function toJsonReport(application: string, evaluation: EvaluationWithResults): string {
   const { version, status, total, passed, failed, errors, costUsd, digest, results } = evaluation;
   const cases = results.map((result) => ({
@@ -231,7 +231,7 @@ class EvaluateError extends Error {
   override readonly name = 'EvaluateError';
 }
 
-/** Returns whether an error is one of this command, or of a file. */
+/** Returns whether an error is from this command, the service, or the file system. */
 function isExpectedError(error: unknown): error is Error {
   return error instanceof EvaluateError || error instanceof ServiceClientError || (error instanceof Error && 'syscall' in error);
 }

@@ -1,9 +1,9 @@
 import { isHttpUrl } from '#contract/configuration/values.ts';
 import { helpOptions, type Parsed } from '../command-options.ts';
 
-/** Flags of `parley evaluate`. Undefined if a flag is absent, so that the environment or a default applies. */
+/** Flags of `parley evaluate`. The field of an absent flag is undefined. The environment or a default then applies. */
 export interface EvaluateFlags {
-  /** Path in the user's bucket, or the complete id, as given. */
+  /** Path in the user's bucket, or the complete ID. */
   readonly application: string;
   readonly cases: string | undefined;
   readonly url: string | undefined;

@@ -9,7 +9,7 @@ export type DropReasons = Readonly<Record<string, string | null>>;
 /** Options for reading the configuration of a gateway. */
 export interface ReadOptions {
   readonly notes: Notes;
-  /** Whether its keys use snake case. */
+  /** Whether the keys of the configuration use snake case. */
   readonly usesSnakeCase: boolean;
 }
 
@@ -26,7 +26,7 @@ export class ForeignObject {
     this.#options = options;
   }
 
-  /** Returns the value of a key, even if it is written in snake case. Returns undefined if it is null. */
+  /** Returns the value of a key in either spelling. Returns undefined if the value is null. */
   value(key: string): unknown {
     this.#readKeys.add(key);
     const actualKey = this.#getSpelling(key);

@@ -71,7 +71,7 @@ interface SourceLocation {
   readonly line: number;
 }
 
-/** Returns the location of a path: the file that contains the longest part of it, or the last such file. */
+/** Returns the location of a path in the last file that contains the longest part of the path. */
 function findLocation(path: Path, sources: readonly Source[]): SourceLocation {
   const joined = findInJoinedList(path, sources);
   if (joined !== undefined) return joined;

@@ -57,7 +57,7 @@ export class ImportResult {
     return [...explain(Configuration, completed), ...findRuleIssues(completed)];
   }
 
-  /** Returns the value at a path, or the nearest enclosing value if the path does not exist. */
+  /** Returns the location of the value at a path, or of the nearest enclosing value if the path does not exist. */
   #findRemovable(path: Path): { readonly holder: Container; readonly key: string; readonly path: Path } {
     let holder: Container = this.configuration;
     for (const [depth, key] of path.entries()) {
@@ -98,7 +98,7 @@ function createPlaceholders(configuration: JsonObject): Environment {
 export interface Note {
   /** Path in the imported files. */
   readonly path: Path;
-  /** Continuation of a sentence that starts with the path. Never contains a value, because values may be secret. */
+  /** Continuation of a sentence that starts with the path. Must not contain a value that can be secret. */
   readonly message: string;
   /** Whether the import drops a setting or changes its meaning. */
   readonly isLoss: boolean;
@@ -128,10 +128,10 @@ export class Notes {
   }
 }
 
-/** Minimum length of a key that is hard to find from its digest. */
+/** Minimum length of a key that cannot be guessed from its digest. */
 const minKeyLength = 16;
 
-/** Returns the digest of a key, which the result has instead of the key. */
+/** Returns the digest of a key. The result contains the digest instead of the key. */
 export function toDigest(key: string, path: Path, notes: Notes): JsonObject {
   if (key.length < minKeyLength) notes.addNotice(path, 'is short, so that its digest can be guessed: replace it by a longer key');
   return { sha256: hash('sha256', key, 'hex') };

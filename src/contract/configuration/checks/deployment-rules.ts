@@ -19,7 +19,7 @@ import { getChild, readSchema } from '../schema-node.ts';
 import { readUpstreamKey } from '../upstream-key.ts';
 import { isHeaderName } from '../values.ts';
 
-/** Requests pass this field on unchanged. A default must have a valid value. */
+/** A field that requests do not validate, but whose default must be valid. */
 const outputBound = compileShape(Type.Object({ max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })) }));
 
 /** Yields errors of models and applications that the schema cannot express. */

@@ -28,7 +28,7 @@ export function* findConfigurationWarnings(
   yield* findDanglingDependencies(configuration, ids);
   yield* findDanglingTools(configuration, ids);
   yield* findIgnoredTypes(configuration);
-  // Without a removed role, key, provider, or project, these would be false.
+  // These warnings would be false if a role, key, provider, or project was removed.
   if (removedIds.length === removedPaths.length) {
     yield* findUnknownUserRoles(configuration);
     yield* findMisspelledKeyRoles(configuration);
@@ -73,7 +73,7 @@ interface LimitedEntry extends LimitSettings {
   readonly start: readonly [section: 'roles' | 'projects' | 'users' | 'keys', name: string];
 }
 
-/** Yields the entries that can have limits. */
+/** Yields the entries that set limits. */
 function* listLimited({ roles, projects, users, keys }: Configuration): Iterable<LimitedEntry> {
   for (const [section, entries] of Object.entries({ roles, projects, users, keys } as const))
     for (const [name, entry] of Object.entries(entries as Readonly<Record<string, LimitSettings>>))

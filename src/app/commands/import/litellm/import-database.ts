@@ -30,7 +30,7 @@ const dashboardTeam = 'litellm-dashboard';
 /** Names that LiteLLM accepts instead of a list of models. */
 const allModels: ReadonlySet<string> = new Set(['all-proxy-models', 'all-team-models']);
 
-/** Settings that every kind of row can have, but Parley has no equivalent for. */
+/** Columns of keys, teams, users, or budgets that Parley has no equivalent for. */
 const unsupported: Readonly<Record<string, string>> = {
   model_max_budget: 'Parley limits the cost of all models together',
   budget_limits: 'Parley limits the cost of all models together',
@@ -165,8 +165,8 @@ function toDigest(token: string): string | undefined {
 }
 
 /**
- * Returns the models that a key can call: its own, as far as its team allows them, or its user if it has no team. Undefined means
- * all.
+ * Returns the models that a key can call: the models that both the key and its `holder` allow. The holder is the team, or the user
+ * of a key without a team. Undefined means all models.
  */
 function toDeployments(row: JsonObject, holder: JsonObject, path: Path, notes: Notes): readonly string[] | undefined {
   const [keyModels, holderModels] = [readModels(row), readModels(holder)];
@@ -179,7 +179,7 @@ function toDeployments(row: JsonObject, holder: JsonObject, path: Path, notes: N
   return specificModels;
 }
 
-/** Returns the models of a key, a team, or a user. Undefined means all. */
+/** Returns the models of a key, a team, or a user. Undefined means all models. */
 function readModels(row: JsonObject): readonly string[] | undefined {
   const models = getList(row, 'models');
   if (models.includes('no-default-models')) return [];
@@ -215,8 +215,8 @@ const unitHours: Readonly<Record<string, number>> = {
 };
 
 /**
- * Returns the limits of a row. A budget with another period becomes one with the next longer period, which is stricter. A budget
- * without a period, or with one of more than a year, becomes a yearly budget, which can allow more.
+ * Returns the limits of a row. If Parley does not have the period of a budget, the next longer period applies, which is stricter.
+ * A budget without a period, or with a period of more than a year, becomes a yearly budget, which can allow more.
  */
 function toLimits(row: JsonObject, path: Path, notes: Notes): JsonObject {
   const totals = withoutUndefined({
@@ -279,7 +279,7 @@ function getList(row: JsonObject, column: string): readonly string[] {
   return filterStrings(row[column]);
 }
 
-/** Returns a timestamp of the database, which has no time zone and is in UTC, in ISO 8601. */
+/** Converts a timestamp of the database to ISO 8601. A timestamp without a time zone is in UTC. */
 function toTime(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const ms = Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`);

@@ -136,7 +136,7 @@ function reportRateLimits(holder: ForeignObject, { notes }: LitellmContext): voi
   }
 }
 
-/** Request parameters, which LiteLLM adds to requests that lack them. */
+/** Request parameters that LiteLLM adds to requests without them. */
 const requestFields = [
   'temperature',
   'top_p',
