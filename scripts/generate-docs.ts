@@ -5,7 +5,7 @@ import { administrationHelp } from '#app/commands/administration/administration-
 import { backupHelp, restoreHelp } from '#app/commands/backup/backup-flags.ts';
 import { evaluateHelp } from '#app/commands/evaluate/evaluate-flags.ts';
 import { importHelp } from '#app/commands/import/import-flags.ts';
-import { configurationJsonSchema, configurationReference, quickAppReference } from '#configuration/reference.ts';
+import { buildConfigurationJsonSchema, buildConfigurationReference, buildQuickAppReference } from '#configuration/reference.ts';
 import { errorMeanings, httpRejections } from '#contract/errors/error-meanings.ts';
 import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 import { withheldHeaderFamilies, withheldHeaders } from '#domain/callers/forwarded-fields.ts';
@@ -16,9 +16,9 @@ import { translationReference } from './upstream-reference.ts';
 
 /** Generators of pages, by path from the root of the repository. */
 const pages: ReadonlyMap<string, () => string> = new Map([
-  ['docs/configuration.md', configurationReference],
-  ['docs/configuration.schema.json', () => `${JSON.stringify(configurationJsonSchema(), null, 2)}\n`],
-  ['docs/quick-app-reference.md', quickAppReference],
+  ['docs/configuration.md', buildConfigurationReference],
+  ['docs/configuration.schema.json', () => `${JSON.stringify(buildConfigurationJsonSchema(), null, 2)}\n`],
+  ['docs/quick-app-reference.md', buildQuickAppReference],
   ['docs/commands.md', commandReference],
   ['docs/errors.md', errorReference],
   ['docs/translation.md', translationReference],

@@ -78,7 +78,7 @@ export async function serve(settings: Settings, environment: Environment, worker
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   } else {
     worker.handlers.set('signal', (signal: NodeJS.Signals) => (signal === 'SIGHUP' ? onHangUp() : drain.handleSignal(signal)));
-    answerWorkers(node, worker);
+    answerPrimary(node, worker);
   }
   node.log.info('listening', {
     address,
@@ -94,7 +94,7 @@ export async function serve(settings: Settings, environment: Environment, worker
 }
 
 /** Answers requests of the primary process about this worker. */
-function answerWorkers({ entries, state, telemetry }: NodeDeps, { handlers }: WorkerContext): void {
+function answerPrimary({ entries, state, telemetry }: NodeDeps, { handlers }: WorkerContext): void {
   handlers.set('configuration.read', () => JSON.stringify(entries.files));
   handlers.set('health.read', state.listIssues);
   handlers.set('metrics.read', () => toPlainMetrics(telemetry.readMetrics()));
@@ -268,14 +268,15 @@ async function loadStartConfiguration(
  * Counts requests of routes that are registered after the call. Routes with `config.isRaw` are skipped: their calls are
  * counted by their own records, and the framework's hook would be more expensive than all other telemetry.
  */
-export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry, 'httpRequest'>): void {
+export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry, 'recordRequest'>): void {
   app.addHook('onRoute', (route) => {
     if ((route.config as { isRaw?: boolean } | undefined)?.isRaw) return;
     const before = route.onResponse === undefined ? [] : [route.onResponse].flat();
     route.onResponse = [
       ...before,
       async (request, reply) => {
-        telemetry.httpRequest({ method: request.method, route: route.url, status: reply.statusCode, ms: reply.elapsedTime });
+        const { statusCode: status, elapsedTime: ms } = reply;
+        telemetry.recordRequest({ method: request.method, route: route.url, status, ms });
       },
     ];
   });

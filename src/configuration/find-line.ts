@@ -8,27 +8,27 @@ import type { Path } from '#contract/configuration/issue.ts';
 export type FindLine = (path: Path) => { readonly line: number; readonly depth: number };
 
 /** Returns a line finder for a valid JSON text. It parses the text on the first call. */
-export function jsonLines(text: string): FindLine {
+export function createJsonLineFinder(text: string): FindLine {
   let root: ReturnType<typeof parseTree> | undefined;
   return (path) => {
     root ??= parseTree(text, [], { allowTrailingComma: true });
     for (let depth = path.length; depth > 0 && root !== undefined; depth -= 1) {
       const node = findNodeAtLocation(root, path.slice(0, depth) as (string | number)[]);
       const offset = node?.parent?.type === 'property' ? node.parent.offset : node?.offset;
-      if (offset !== undefined) return { line: lineAt(text, offset), depth };
+      if (offset !== undefined) return { line: getLineAt(text, offset), depth };
     }
     return { line: 1, depth: 0 };
   };
 }
 
-function lineAt(text: string, offset: number): number {
+function getLineAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
   return line;
 }
 
 /** Returns a line finder for a YAML text. Values from an alias or a merge key have the line of the alias. */
-export function yamlLines(text: string): FindLine {
+export function createYamlLineFinder(text: string): FindLine {
   const lineCounter = new LineCounter();
   let root: unknown;
   return (path) => {

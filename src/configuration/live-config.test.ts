@@ -5,7 +5,7 @@ import { LiveConfig } from './live-config.ts';
 function listSecrets(value: object): string[] {
   const checked = checkConfiguration(value);
   if ('errors' in checked) throw new Error('the configuration has errors');
-  return new LiveConfig(checked.configuration).secrets().map((secret) => secret.reveal());
+  return new LiveConfig(checked.configuration).listSecrets().map((secret) => secret.reveal());
 }
 
 describe('LiveConfig.secrets', () => {

@@ -27,7 +27,7 @@ export class LiveConfig {
   }
 
   /** Secrets that must never appear in a log. */
-  secrets(): readonly Secret[] {
+  listSecrets(): readonly Secret[] {
     return this.#secrets;
   }
 

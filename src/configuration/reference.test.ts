@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { configurationJsonSchema, configurationReference } from './reference.ts';
+import { buildConfigurationJsonSchema, buildConfigurationReference } from './reference.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-describe('configurationReference', () => {
+describe('buildConfigurationReference', () => {
   it('has a row for each key, with type, default, and description', () => {
-    const reference = configurationReference();
+    const reference = buildConfigurationReference();
     expect(reference).toContain(
       '| `tools.maxTurns` | integer | `15` | Maximum number of model calls in a run. The last call offers no tools, so 1 means no tools. |',
     );
@@ -27,10 +27,10 @@ it('generates pages that match their source', async () => {
 });
 
 const ajv = new Ajv2020({ allErrors: true, formats: { password: true } });
-const schema = configurationJsonSchema();
+const schema = buildConfigurationJsonSchema();
 const isValid = ajv.compile(schema);
 
-describe('configurationJsonSchema', () => {
+describe('buildConfigurationJsonSchema', () => {
   it('is a JSON Schema of 2020-12 with an id that accepts references for any scalar', () => {
     expect(schema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'urn:parley:configuration' });
     expect(isValid({})).toBe(true);

@@ -24,7 +24,7 @@ npm start -- --config parley.jsonc           # applies changes of the file witho
 `;
 
 /** Returns the configuration reference as Markdown: one table for each top-level key. */
-export function configurationReference(): string {
+export function buildConfigurationReference(): string {
   const sections = Object.entries(readSchema(Configuration).properties ?? {}).map(([key, node]) => {
     return [`## ${key}`, '', node.description ?? '', '', toTable(buildRows(key, node))].join('\n');
   });
@@ -42,7 +42,7 @@ A web API has one of two forms. The obsolete form has \`tool_endpoints\` and \`a
 `;
 
 /** Returns the reference of quick apps as Markdown. */
-export function quickAppReference(): string {
+export function buildQuickAppReference(): string {
   const { properties = {}, required = [] } = readSchema(QuickAppForm);
   const rows = Object.entries(properties).flatMap(([key, node]) => {
     // The alternative has the same keys as `web_api_toolset`.
@@ -98,14 +98,14 @@ function buildFormRows(key: string, forms: readonly SchemaNode[]): readonly Row[
       return buildRowsBelow(key, form).map(([path, type, byDefault, text]): Row => [path, type, byDefault, prefix + text]);
     });
   const names = forms.map((form) => String(form.properties?.[discriminator]?.const));
-  const which: Row = [`\`${key}.${discriminator}\``, toCode(names), 'required', 'Selects the form.'];
+  const discriminatorRow: Row = [`\`${key}.${discriminator}\``, toCode(names), 'required', 'Selects the form.'];
   const rows = forms.flatMap((form, index) => {
     const otherProperties = Object.entries(form.properties ?? {}).filter(([name]) => name !== discriminator);
     return buildPropertyRows(key, form, otherProperties).map(
       ([path, type, byDefault, description]): Row => [path, type, byDefault, `\`${names[index]}\`: ${description}`],
     );
   });
-  return [which, ...rows];
+  return [discriminatorRow, ...rows];
 }
 
 function listForms({ anyOf = [] }: SchemaNode): readonly SchemaNode[] {
@@ -145,7 +145,7 @@ function formatDefault({ default: byDefault, properties }: SchemaNode): string {
  * Returns the JSON Schema of a configuration file, for editors. Fields with a default are optional. `${NAME}` is valid for any
  * scalar.
  */
-export function configurationJsonSchema(): JsonObject {
+export function buildConfigurationJsonSchema(): JsonObject {
   const schema = toWritten(Configuration) as ConfigurationSchema;
   Object.assign(schema.properties.applications.additionalProperties, quickAppRule);
   return {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import type { Issue, Path } from '#contract/configuration/issue.ts';
-import { schemaAt } from '#contract/configuration/schema-node.ts';
+import { getSchemaAt } from '#contract/configuration/schema-node.ts';
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -131,7 +131,7 @@ class Substitution implements Omit<SubstitutionResult, 'value'> {
 }
 
 function getExpectedType(path: Path): string | undefined {
-  return schemaAt(Configuration, path).type;
+  return getSchemaAt(Configuration, path).type;
 }
 
 /** Returns a placeholder that most fields accept. A text contains the variable name to be unique. */

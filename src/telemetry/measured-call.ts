@@ -79,7 +79,7 @@ export class MeasuredCall implements CallRecord {
   setDeployment(id: string): void {
     this.deploymentId = id.length > maxIdChars ? id.slice(0, maxIdChars) : id;
     this.series.inFlightCalls -= 1;
-    this.series = this.deps.series.call(id, this.start.operation);
+    this.series = this.deps.series.getCallSeries(id, this.start.operation);
     this.series.inFlightCalls += 1;
   }
 
@@ -146,7 +146,7 @@ export class MeasuredAttempt implements AttemptRecord {
     this.#call = call;
     this.upstreamId = upstreamId;
     this.startedMs = startedMs;
-    this.series = series.upstream(upstreamId);
+    this.series = series.getUpstreamSeries(upstreamId);
     this.previous = call.lastAttempt;
     this.span = traces.hasSpans ? { ...call.span, spanId: traces.ids.createSpanId() } : call.span;
     this.trace = traces.hasSpans ? { traceparent: toTraceparent(this.span), tracestate: call.trace.tracestate } : call.trace;

@@ -31,23 +31,23 @@ export function readMetrics({ caches, live, readProcess, series }: NodeMetricsDe
 }
 
 function readSeries(series: SeriesStore): Metric[] {
-  const calls = [...series.calls()];
-  const upstreams = [...series.upstreams()];
+  const calls = [...series.listCallSeries()];
+  const upstreams = [...series.listUpstreamSeries()];
   const usedCalls = calls.filter((call) => call.hasBeenUsed);
-  const toCallHistogram = (which: 'timeToFirstByte' | 'timePerOutputToken' | 'timeBetweenChunks' | 'queueWait'): Metric => {
+  const toCallHistogram = (name: 'timeToFirstByte' | 'timePerOutputToken' | 'timeBetweenChunks' | 'queueWait'): Metric => {
     return toHistogram(
-      histograms[which],
-      calls.map((call) => call[which]),
+      histograms[name],
+      calls.map((call) => call[name]),
     );
   };
-  const durations = calls.flatMap((call) => [...call.durations()]);
+  const durations = calls.flatMap((call) => [...call.listDurations()]);
   const tokens = calls.flatMap(({ inputTokens, outputTokens }) => [inputTokens, outputTokens]);
-  const upstreamDurations = upstreams.flatMap((upstream) => [...upstream.durations()]);
+  const upstreamDurations = upstreams.flatMap((upstream) => [...upstream.listDurations()]);
   const attempts = upstreams.flatMap((upstream) => upstream.countAttempts());
   const inFlightCalls = usedCalls.map(({ inFlightCalls: value, attributes }) => ({ value, attributes }));
   const openStreams = usedCalls.map(({ openStreams: value, attributes }) => ({ value, attributes }));
   return [
-    toHistogram(histograms.httpRequest, series.http.durations()),
+    toHistogram(histograms.httpRequest, series.http.listDurations()),
     toHistogram(histograms.call, durations),
     toCallHistogram('timeToFirstByte'),
     toCallHistogram('timePerOutputToken'),

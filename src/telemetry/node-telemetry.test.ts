@@ -166,7 +166,7 @@ describe('metric labels', () => {
       record.setDeployment(`unknown-${index}`);
       record.startAttempt(`upstream-${index}`, bench.clock.ms).end('ok', bench.clock.ms);
       record.end(ended(bench, { status: index }));
-      bench.telemetry.httpRequest({ method: `METHOD${index}`, route: '/known', status: 200, ms: 1 });
+      bench.telemetry.recordRequest({ method: `METHOD${index}`, route: '/known', status: 200, ms: 1 });
     }
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     const models = new Set(samples.map(({ labels }) => labels.gen_ai_request_model));

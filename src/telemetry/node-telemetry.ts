@@ -41,7 +41,7 @@ export interface NodeTelemetry extends Telemetry {
    */
   configure(deployments: Iterable<Deployment>, maxSpendSeries?: number): void;
   /** Counts a request that is not a call. `route` is a route pattern. */
-  httpRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly ms: number }): void;
+  recordRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly ms: number }): void;
   /** Returns the current metrics of this process. */
   readMetrics(): readonly Metric[];
   /** Returns the response body of `/metrics`, by default in the Prometheus format. */
@@ -75,7 +75,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
       series.configure(deployments);
       series.spend.maxSeries = maxSpendSeries;
     },
-    httpRequest: ({ method, route, status, ms }) => series.http.get(method, route, status).record(ms / 1000),
+    recordRequest: ({ method, route, status, ms }) => series.http.get(method, route, status).record(ms / 1000),
     readMetrics: readAll,
     toPrometheus: (format = 'prometheus', metrics = readAll()) => prometheus.write(resource, metrics, format),
     async close() {

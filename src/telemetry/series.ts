@@ -89,7 +89,7 @@ export class CallSeries {
     return this.inFlightCalls > 0 || this.okDuration.count > 0 || this.#failedDurations.size > 0;
   }
 
-  durations(): Iterable<Histogram> {
+  listDurations(): Iterable<Histogram> {
     return [this.okDuration, ...this.#failedDurations.values()];
   }
 
@@ -131,7 +131,7 @@ export class UpstreamSeries {
     return this.#durations.get(`${operation} ${outcome}`) ?? this.#createHistogram(operation, outcome);
   }
 
-  durations(): Iterable<Histogram> {
+  listDurations(): Iterable<Histogram> {
     return this.#durations.values();
   }
 
@@ -192,20 +192,20 @@ export class SeriesStore {
     }
   }
 
-  call(deployment: string, operation: Operation): CallSeries {
+  getCallSeries(deployment: string, operation: Operation): CallSeries {
     return (this.#deployments.get(deployment) ?? this.otherSeries)[operation];
   }
 
-  upstream(id: string): UpstreamSeries {
+  getUpstreamSeries(id: string): UpstreamSeries {
     return this.#upstreams.get(id) ?? this.#otherUpstream;
   }
 
-  *calls(): Iterable<CallSeries> {
+  *listCallSeries(): Iterable<CallSeries> {
     for (const series of [...this.#deployments.values(), this.otherSeries])
       yield* operations.map((operation) => series[operation]);
   }
 
-  upstreams(): Iterable<UpstreamSeries> {
+  listUpstreamSeries(): Iterable<UpstreamSeries> {
     return [...this.#upstreams.values(), this.#otherUpstream];
   }
 }
@@ -264,7 +264,7 @@ class HttpSeries {
     return series;
   }
 
-  durations(): Iterable<Histogram> {
+  listDurations(): Iterable<Histogram> {
     return this.#series.values();
   }
 }

@@ -155,7 +155,7 @@ describe('alerts', () => {
     await vi.waitFor(() => expect(undelivered).toContainEqual(failed), 5_000);
     await vi.waitFor(() => expect(logged.filter((line) => line.includes('alerts[5]'))).toHaveLength(2), 5_000);
     expect(logged.join('\n')).not.toMatch(/plain secret|secret-of-the-url/);
-    const secrets = service.snapshot.secrets().map((secret) => secret.reveal());
+    const secrets = service.snapshot.listSecrets().map((secret) => secret.reveal());
     expect(secrets).toEqual(expect.arrayContaining([encodedSecret, plainSecret, 'secret-of-the-url']));
   });
 

@@ -65,7 +65,7 @@ export async function openNode(
   const loadBalancer = new LoadBalancer(worker && { slot: worker.slot, count: settings.workers });
   const caches = new Caches();
   const state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock });
-  const { log, lines } = openLog(settings.logLevel, () => [...snapshot.secrets(), ...listSecrets(settings)]);
+  const { log, lines } = openLog(settings.logLevel, () => [...snapshot.listSecrets(), ...listSecrets(settings)]);
   const reportError = (message: string, error: unknown): void => log.error(message, error);
   const note = (message: string): void => log.info(message);
   if (isFirst) for (const warning of listWarnings(settings)) log.warn(warning);

@@ -3,7 +3,6 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { QuickAppToolset, UnusablePart } from '#domain/quick-app/quick-app.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 
-const maxParts = 5;
 const maxNameLength = 100;
 const maxNames = 5;
 /** Maximum number of applications whose log lines are remembered, because users can save any number of applications. */
@@ -61,9 +60,9 @@ function toKey(part: UnusablePart): string {
 function toSentence(part: UnusablePart): string {
   if (part.kind === 'document') return `${part.application} cannot search ${part.reference}: ${part.failure}`;
   const { application, toolset, names } = part;
-  const listed = names.slice(0, maxParts).map((name) => name.slice(0, maxNameLength));
-  const suffix = names.length > maxParts ? ', …' : '';
-  return `allowed_tools of ${application} names tools that the MCP server ${toolset} does not have: ${listed.join(', ')}${suffix}`;
+  const shortNames = names.slice(0, maxNames).map((name) => name.slice(0, maxNameLength));
+  const suffix = names.length > maxNames ? ', …' : '';
+  return `allowed_tools of ${application} names tools that the MCP server ${toolset} does not have: ${shortNames.join(', ')}${suffix}`;
 }
 
 /** Documents that configured applications name, but that a lookup did not find. */

@@ -69,7 +69,7 @@ export interface Service {
 export function composeService(deps: ServiceDeps): Service {
   const noop = (): void => undefined;
   const loadBalancer = deps.loadBalancer ?? new LoadBalancer();
-  const parts: CompleteServiceDeps = {
+  const completeDeps: CompleteServiceDeps = {
     reportError: noop,
     onDependencyGraph: noop,
     recordAudit: noop,
@@ -77,40 +77,40 @@ export function composeService(deps: ServiceDeps): Service {
     ...deps,
     loadBalancer,
   };
-  const app = createServer(parts);
+  const app = createServer(completeDeps);
   const inFlightCalls = new InFlightCalls();
-  const pipeline = composePipeline(parts);
+  const pipeline = composePipeline(completeDeps);
   app.addHook('onClose', () => pipeline.mcp.close());
   app.addHook('onClose', () => pipeline.documents.close());
-  parts.addHooks?.(app);
-  const core = composeCore(app, parts, { pipeline, inFlightCalls });
+  completeDeps.addHooks?.(app);
+  const core = composeCore(app, completeDeps, { pipeline, inFlightCalls });
   for (const feature of features) feature.add(core);
-  const prepareDocuments = (): void => pipeline.documents.prepare(() => parts.snapshot().deployments.values());
+  const prepareDocuments = (): void => pipeline.documents.prepare(() => completeDeps.snapshot().deployments.values());
   return { app, inFlightCalls, loadBalancer, prepareDocuments };
 }
 
 function composeCore(
   app: FastifyInstance,
-  parts: CompleteServiceDeps,
+  deps: CompleteServiceDeps,
   { pipeline, inFlightCalls }: Pick<Core, 'inFlightCalls'> & { readonly pipeline: CallPipeline },
 ): Core {
-  const { snapshot, clock, telemetry, reportError } = parts;
-  const userKeys = composeUserKeys(app, parts, inFlightCalls);
-  endCallsOfRevokedKeys(app, parts, inFlightCalls);
-  const blockedUsers = composeBlockedUsers(app, parts, inFlightCalls);
-  const groupRoles = composeGroupRoles(app, parts);
-  const people = parts.keys?.people && new People({ ...parts, store: parts.keys.people, scim: parts.keys.scim });
-  const journal = parts.admin?.journal;
-  const keyUses = journal && new KeyUses({ ...parts, kind: 'configured keys', write: (uses) => journal.recordKeyUses(uses) });
+  const { snapshot, clock, telemetry, reportError } = deps;
+  const userKeys = composeUserKeys(app, deps, inFlightCalls);
+  endCallsOfRevokedKeys(app, deps, inFlightCalls);
+  const blockedUsers = composeBlockedUsers(app, deps, inFlightCalls);
+  const groupRoles = composeGroupRoles(app, deps);
+  const people = deps.keys?.people && new People({ ...deps, store: deps.keys.people, scim: deps.keys.scim });
+  const journal = deps.admin?.journal;
+  const keyUses = journal && new KeyUses({ ...deps, kind: 'configured keys', write: (uses) => journal.recordKeyUses(uses) });
   if (keyUses !== undefined) app.addHook('onClose', () => keyUses.close());
-  const identify = composeIdentify(parts, { keyUses, userKeys, blockedUsers, groupRoles, people });
-  const storedResources = composeStoredResources(parts);
-  const { applications } = parts.stores;
-  const inputMemory = new InputMemory(parts.maxUserInputBytes ?? getUserInputBytes(getProcessMemory()));
+  const identify = composeIdentify(deps, { keyUses, userKeys, blockedUsers, groupRoles, people });
+  const storedResources = composeStoredResources(deps);
+  const { applications } = deps.stores;
+  const inputMemory = new InputMemory(deps.maxUserInputBytes ?? getUserInputBytes(getProcessMemory()));
   const prepareSaved = (id: string): void =>
     pipeline.documents.prepare(async () => [await pipeline.catalog.findStored(id)].filter((saved) => saved !== undefined));
   return {
-    ...parts,
+    ...deps,
     ...pipeline,
     app,
     identify,
@@ -128,7 +128,7 @@ function composeCore(
       wasRevoked(caller, snapshot().keys),
     storedResources,
     savedApplications: storedResources ? withFileDeletion(applications, storedResources, reportError) : applications,
-    recordAudit: withSavedApplications(parts.recordAudit, prepareSaved),
+    recordAudit: withSavedApplications(deps.recordAudit, prepareSaved),
     aliases: snapshot().configuration.aliases,
     createdSeconds: Math.floor(clock.epochMs() / 1000),
     deploymentActions: new Map(),

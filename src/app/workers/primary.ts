@@ -37,7 +37,7 @@ const primaryWorker = 0;
 const closeTimeoutMs = 7_000;
 /** Time for a worker to answer a request. */
 const requestTimeoutMs = 2_000;
-const interrupted = 130;
+const interruptedExitCode = 130;
 
 /**
  * Runs the primary process of a node with several workers. It starts and replaces the workers, and holds the state that they share.
@@ -111,7 +111,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
   const onStop = async (signal: NodeJS.Signals): Promise<void> => {
     if (isStopping) {
       supervisor.kill();
-      process.exit(interrupted);
+      process.exit(interruptedExitCode);
     }
     isStopping = true;
     const code = await supervisor.stop(signal, settings.drainMs + closeTimeoutMs);

@@ -211,8 +211,7 @@ export class LeanConnection {
 
   #onEnd(): void {
     const exchange = this.#exchange;
-    if (exchange !== null && this.#error === null && this.#parser.endOfInput() && exchange.stage === 'body')
-      this.#finish(exchange);
+    if (exchange !== null && this.#error === null && this.#parser.endInput() && exchange.stage === 'body') this.#finish(exchange);
     else this.#onClose();
   }
 

@@ -19,7 +19,7 @@ function read(pieces: readonly string[], ends = false): ReadResult {
     parser.feed(piece);
     content += parser.content;
   }
-  if (ends) parser.endOfInput();
+  if (ends) parser.endInput();
   const { status, error, isDone, hasSurplus, keepAliveMs } = parser;
   return { status, content, error, isDone, hasSurplus, keepAliveMs };
 }

@@ -92,7 +92,7 @@ export class ReplyParser {
   }
 
   /** Called when the server closes its side. Returns whether this completes the reply. */
-  endOfInput(): boolean {
+  endInput(): boolean {
     if (this.#state === 'close') this.#state = 'done';
     this.isDone = this.#state === 'done';
     return this.isDone;

@@ -7,7 +7,7 @@ export type Vocabulary = 'o200k_base' | 'cl100k_base';
 export interface Tokenizer {
   count(text: string): number;
   /** Returns the start of the text, at most `maxTokens` tokens long. */
-  first(text: string, maxTokens: number): string;
+  truncate(text: string, maxTokens: number): string;
 }
 
 /** Longer texts are counted up to this length and extrapolated, so that no text blocks the process. */
@@ -30,7 +30,7 @@ export async function loadTokenizer(vocabulary: Vocabulary = 'o200k_base'): Prom
       const tokens = parts.reduce((sum, part) => sum + countTokens(part, asPlainText), 0);
       return counted.length === text.length ? tokens : Math.ceil((tokens * text.length) / counted.length);
     },
-    first(text, maxTokens) {
+    truncate(text, maxTokens) {
       const tokens = text.match(pieces)?.flatMap((piece) => encode(piece, asPlainText)) ?? [];
       if (tokens.length <= maxTokens) return text;
       return trimEnd(decode(tokens.slice(0, maxTokens)), '\uFFFD');

@@ -45,7 +45,7 @@ export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
   if (isJsonObject(value)) checkFields(value, knownFields);
   const request = withoutNulls(value, nullable);
   const { input } = requireShape(inputShape, request);
-  requireShape(shapeLike(input), request);
+  requireShape(getShape(input), request);
   requireShape(optionsShape, request);
   return request as EmbeddingsRequest;
 }
@@ -55,7 +55,7 @@ function compileInput(input: TSchema) {
 }
 
 /** Returns the shape that the first item indicates. */
-function shapeLike(input: string | unknown[]) {
+function getShape(input: string | unknown[]) {
   if (typeof input === 'string') return textShape;
   if (typeof input[0] === 'number') return tokensShape;
   return Array.isArray(input[0]) ? tokenListsShape : textsShape;

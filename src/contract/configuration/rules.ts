@@ -146,8 +146,8 @@ function* findAddinIssues(configuration: unknown): Iterable<Issue> {
   if (typeof prefix !== 'string') return;
   const [, first = ''] = prefix.split('/');
   const aliases = getSection(configuration, 'aliases');
-  const areAliases = surfaces.some((surface) => filterStrings(aliases[surface] ?? defaultAliases[surface]).includes(first));
-  if (reservedPrefixes.has(first) || areAliases) yield { path: ['addin', 'prefix'], message: 'is reserved for paths of Parley' };
+  const isAlias = surfaces.some((surface) => filterStrings(aliases[surface] ?? defaultAliases[surface]).includes(first));
+  if (reservedPrefixes.has(first) || isAlias) yield { path: ['addin', 'prefix'], message: 'is reserved for paths of Parley' };
 }
 
 /** The content of calls is removed no later than their records. */

@@ -43,7 +43,7 @@ function selectVariant(node: SchemaNode, value: unknown): SchemaNode {
 }
 
 /** Returns the schema of the value at a path. */
-export function schemaAt(schema: TSchema, path: Path): SchemaNode {
+export function getSchemaAt(schema: TSchema, path: Path): SchemaNode {
   return path.reduce<SchemaNode>(getChild, readSchema(schema));
 }
 
@@ -187,7 +187,7 @@ export function toWrittenSchema(schema: unknown, options: WrittenSchemaOptions):
     );
     if (needed.length > 0) result.required = needed;
   }
-  return options.acceptsReferences && isReplaceable(schema) ? orReference(otherKeywords) : { ...otherKeywords, ...result };
+  return options.acceptsReferences && isReplaceable(schema) ? withReference(otherKeywords) : { ...otherKeywords, ...result };
 }
 
 /** Returns whether a schema accepts only numbers, booleans, or listed values. A reference then needs its own variant. */
@@ -195,7 +195,7 @@ function isReplaceable({ type, enum: values }: JsonObject): boolean {
   return values !== undefined || type === 'number' || type === 'integer' || type === 'boolean';
 }
 
-function orReference({ description, default: byDefault, ...form }: JsonObject): JsonObject {
+function withReference({ description, default: byDefault, ...form }: JsonObject): JsonObject {
   return {
     anyOf: [form, reference],
     ...(description === undefined ? {} : { description }),

@@ -60,7 +60,7 @@ const contextWords =
   /maximum context length|maximum prompt length|context (length|window|size)|(prompt|input) (is )?too (long|large)|request (is )?too long|too many (input )?tokens|(input|prompt) (token count|tokens|length).{0,40}exceed|exceeds? the (maximum|max|available|allowed|model's).{0,40}(token|context)|reduce the length/i;
 /** Maximum number of characters of a message that are searched. */
 const maxSearchedChars = 2000;
-const limits = [
+const limitPatterns = [
   // Pattern bound: a message of at most 2,000 characters, and no match starts inside a number.
   /(?<![\d,])(\d[\d,]*) (?:tokens )?max/i,
   /(?:maximum|max|limit|context (?:size|length|window))\D{0,60}(\d[\d,]*)/i,
@@ -80,7 +80,7 @@ export function isKnownCode(code: string | null): code is string {
 export function readContextOverflow(code: string | null, message: string): ContextOverflow | undefined {
   const text = message.slice(0, maxSearchedChars);
   if (!contextCode.test(code ?? '') && !contextWords.test(text)) return undefined;
-  const limit = limits.map((form) => toCount(form.exec(text)?.[1])).find((count) => count !== undefined);
+  const limit = limitPatterns.map((form) => toCount(form.exec(text)?.[1])).find((count) => count !== undefined);
   if (limit === undefined) return {};
   const counts = [...text.matchAll(/(?<![\w.-])\d[\d,]*/g)].map(([count]) => toCount(count));
   const actual = counts.find((count) => count !== undefined && count > limit);

@@ -48,7 +48,7 @@ export function contrast(first: string, second: string): number {
 }
 
 function luminance(color: string): number {
-  const [red = 0, green = 0, blue = 0] = toParts(color).map((part) => {
+  const [red = 0, green = 0, blue = 0] = toChannels(color).map((part) => {
     const value = part / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   });
@@ -56,12 +56,12 @@ function luminance(color: string): number {
 }
 
 function mix(first: string, second: string, share: number): string {
-  const ends = toParts(second);
-  const parts = toParts(first).map((part, index) => Math.round(part + ((ends[index] ?? 0) - part) * share));
+  const ends = toChannels(second);
+  const parts = toChannels(first).map((part, index) => Math.round(part + ((ends[index] ?? 0) - part) * share));
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
-function toParts(color: string): readonly number[] {
+function toChannels(color: string): readonly number[] {
   return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 }
 

@@ -35,7 +35,7 @@ export function restoreSecrets(
   const errors: Issue[] = [];
   const merged = replaceSecrets(readSchema(QuickAppForm), properties, (secret, path) => {
     if (secret !== maskedSecret) return secret;
-    const before = storedAt(path, properties, stored);
+    const before = findStoredValue(path, properties, stored);
     const why =
       typeof before === 'string' ? getMoveReason(path, properties, stored) : `${maskedSecret} does not refer to a stored secret`;
     if (why === undefined) return before;
@@ -46,7 +46,7 @@ export function restoreSecrets(
 }
 
 /** Returns the stored value at a path. List items with a name are matched by name. */
-function storedAt(path: Path, input: unknown, stored: unknown): unknown {
+function findStoredValue(path: Path, input: unknown, stored: unknown): unknown {
   const [key, ...innerPath] = path;
   if (key === undefined) return stored;
   if (!isContainer(input) || !isContainer(stored)) return undefined;
@@ -54,7 +54,7 @@ function storedAt(path: Path, input: unknown, stored: unknown): unknown {
   const name = isContainer(next) ? next.name : undefined;
   const isNamed = Array.isArray(stored) && typeof name === 'string';
   const before = isNamed ? stored.find((item) => isContainer(item) && item.name === name) : stored[key];
-  return storedAt(innerPath, next, before);
+  return findStoredValue(innerPath, next, before);
 }
 
 /** Number of path segments of a toolset, such as `mcp_toolset[0]`: its list and its index. */
@@ -63,7 +63,7 @@ export const toolsetDepth = 2;
 /** Returns the reason why a stored secret does not apply to the current toolset, or undefined if it applies. */
 function getMoveReason(path: Path, properties: JsonObject, stored: unknown): string | undefined {
   const toolsetPath = path.slice(0, toolsetDepth);
-  const knownOrigins = new Set(listOrigins(storedAt(toolsetPath, properties, stored)));
+  const knownOrigins = new Set(listOrigins(findStoredValue(toolsetPath, properties, stored)));
   const toolset = toolsetPath.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), properties);
   const newOrigin = [...listOrigins(toolset)].find((origin) => !knownOrigins.has(origin));
   return newOrigin === undefined ? undefined : `${newOrigin} was not in the toolset when it was saved`;

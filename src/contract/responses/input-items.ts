@@ -203,8 +203,8 @@ function parseItem(value: unknown, path: string): AnyItem {
   if (!Object.hasOwn(shapes, type) || type === 'parley:state')
     throw createRequestError(`${path}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not an item type of this API`);
   const itemType = type as InputItem['type'];
-  const required = itemType === 'message' ? new Set([...nullable].filter((key) => key !== 'content')) : nullable;
-  const item = { ...(requireShape(shapes[itemType], withoutNulls(value, required), path) as JsonObject), type: itemType };
+  const nullableFields = itemType === 'message' ? new Set([...nullable].filter((key) => key !== 'content')) : nullable;
+  const item = { ...(requireShape(shapes[itemType], withoutNulls(value, nullableFields), path) as JsonObject), type: itemType };
   return withParts(item, path) as AnyItem;
 }
 

@@ -142,7 +142,7 @@ describe('measureHttp', () => {
   test('counts requests by pattern, method, and status, except calls', async () => {
     const app = fastify();
     const counted: unknown[] = [];
-    measureHttp(app, { httpRequest: ({ ms, ...request }) => void counted.push({ ...request, isTimed: ms >= 0 }) });
+    measureHttp(app, { recordRequest: ({ ms, ...request }) => void counted.push({ ...request, isTimed: ms >= 0 }) });
     app.get('/v1/files/*', async () => ({}));
     app.route({ method: 'GET', url: '/measured', config: { isRaw: true } as object, handler: async () => ({}) });
     await app.inject('/v1/files/secret/path.txt');

@@ -20,8 +20,8 @@ export interface OpenJournal {
 const rejectedAction = 'credentials.refused';
 
 /** Starts the journal. Calls never wait for it and never fail because of it. */
-export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly clock: Clock }): OpenJournal {
-  const writer = new JournalWriter(parts);
+export function openJournal({ clock, ...deps }: JournalWriterDeps & { readonly clock: Clock }): OpenJournal {
+  const writer = new JournalWriter(deps);
   const write: RecordAudit = (event) =>
     writer.audit.add({ id: randomUUID(), atMs: clock.epochMs(), requestId: undefined, details: {}, ...event });
   const rejections = new RejectionCounter((code, count) =>
@@ -63,8 +63,8 @@ export class JournalWriter {
   readonly audit: RecordQueue<AuditRecord>;
   readonly contents: RecordQueue<ContentRecord>;
 
-  constructor({ journal, contents, ...parts }: JournalWriterDeps) {
-    const options = { ...defaults, ...parts };
+  constructor({ journal, contents, ...settings }: JournalWriterDeps) {
+    const options = { ...defaults, ...settings };
     this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, recordsName: 'usage records' });
     this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, recordsName: 'audit records' });
     this.contents = new RecordQueue((records) => contents.append(records), {

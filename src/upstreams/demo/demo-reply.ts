@@ -186,7 +186,7 @@ function limitReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer[
   const content = truncateAtStop(answer.content, bounds.stop);
   const used = tokenizer.count(content);
   if (used > bounds.maxTokens) {
-    return { content: tokenizer.first(content, bounds.maxTokens), calls: [], finish: 'length', tokens: bounds.maxTokens };
+    return { content: tokenizer.truncate(content, bounds.maxTokens), calls: [], finish: 'length', tokens: bounds.maxTokens };
   }
   let remaining = bounds.maxTokens - used;
   let spent = used;
@@ -195,7 +195,7 @@ function limitReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer[
     const needed = tokenizer.count(call.name) + tokenizer.count(call.arguments);
     if (needed > remaining) {
       const forArguments = remaining - tokenizer.count(call.name);
-      if (forArguments > 0) calls.push({ name: call.name, arguments: tokenizer.first(call.arguments, forArguments) });
+      if (forArguments > 0) calls.push({ name: call.name, arguments: tokenizer.truncate(call.arguments, forArguments) });
       return { content, calls, finish: 'length', tokens: bounds.maxTokens };
     }
     calls.push(call);

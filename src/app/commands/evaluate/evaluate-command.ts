@@ -75,13 +75,13 @@ async function run(
   const { id, version, total } = await client.start(applicationPath, request);
   onInterrupt(() => client.cancel(id));
   for (;;) {
-    const { status, passed, failed, errors } = await client.progress(id);
+    const { status, passed, failed, errors } = await client.getProgress(id);
     const hasEnded = status !== 'in_progress';
     if (isTerminal || hasEnded)
       writeProgress(
         `${isTerminal ? '\r' : ''}version ${version}: ${passed + failed + errors} of ${total} cases${hasEnded ? '\n' : ''}`,
       );
-    if (hasEnded) return client.results(id);
+    if (hasEnded) return client.getResults(id);
     await wait(pollIntervalMs);
   }
 }
@@ -209,11 +209,11 @@ class EvaluationClient {
     return this.#client.send('POST', `v1/evaluations/applications/${applicationPath}`, { body: request });
   }
 
-  async progress(id: string): Promise<ReportedEvaluation> {
+  async getProgress(id: string): Promise<ReportedEvaluation> {
     return this.#client.send('GET', `v1/evaluations/${id}`, { query: 'results=false' });
   }
 
-  async results(id: string): Promise<EvaluationWithResults> {
+  async getResults(id: string): Promise<EvaluationWithResults> {
     return this.#client.send('GET', `v1/evaluations/${id}`);
   }
 

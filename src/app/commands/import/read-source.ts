@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import type { JsonObject } from '#base/json/json.ts';
-import { type FindLine, jsonLines, yamlLines } from '#configuration/find-line.ts';
+import { createJsonLineFinder, createYamlLineFinder, type FindLine } from '#configuration/find-line.ts';
 import { parseTextAs } from '#configuration/parse-text.ts';
 import { type ConfigurationError, formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 
@@ -38,7 +38,8 @@ export async function readSource(file: string, defaultFormat: 'json' | 'yaml'): 
     ? (await import('#configuration/parse-yaml.ts')).parseOldYaml
     : (await import('#configuration/parse-jsonc.ts')).parseJsonc;
   const parsed = parseTextAs(file, text, parse);
-  if ('value' in parsed) return { file, value: parsed.value, findLine: isYaml ? yamlLines(text) : jsonLines(text) };
+  if ('value' in parsed)
+    return { file, value: parsed.value, findLine: isYaml ? createYamlLineFinder(text) : createJsonLineFinder(text) };
   const [error] = parsed.errors;
   throw new SourceError({ file, path: '', message: 'cannot be read', ...withoutHint(error) });
 }

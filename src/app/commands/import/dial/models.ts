@@ -71,7 +71,7 @@ function toPrices(pricing: ForeignObject, { notes }: ImportContext): JsonObject 
   return prices;
 }
 
-interface ModelParts {
+interface ModelDetails {
   readonly id: string;
   readonly type: 'chat' | 'embedding';
   readonly context: ImportContext;
@@ -84,9 +84,9 @@ type Service = JsonObject & { readonly upstreams: readonly JsonObject[] };
  * Returns how to call a model. A server with OpenAI's API is called directly, and an adapter in the way DIAL calls it. Returns
  * undefined, with a note, if the model cannot be called.
  */
-function toService(model: ForeignObject, parts: ModelParts): Service | undefined {
-  const { id, context } = parts;
-  const address = toAddress(model, parts);
+function toService(model: ForeignObject, details: ModelDetails): Service | undefined {
+  const { id, context } = details;
+  const address = toAddress(model, details);
   if (address === undefined) return undefined;
   const base = address.replace(operationPattern, '');
   const [, deploymentName] = deploymentPattern.exec(base) ?? [];
@@ -95,7 +95,7 @@ function toService(model: ForeignObject, parts: ModelParts): Service | undefined
   const name = context.variables.convertReferences(override ?? deploymentName ?? id);
   if (entries.length === 0 && deploymentName === undefined && base !== address)
     return { upstreams: [context.result.withOrigin(model.path, { endpoint: base, model: name })] };
-  const upstreams = entries.map((entry) => toUpstream(entry, parts));
+  const upstreams = entries.map((entry) => toUpstream(entry, details));
   if (upstreams.length === 0) upstreams.push(context.result.withOrigin(model.path, {}));
   if (override !== undefined)
     context.notes.addLoss(
@@ -106,7 +106,7 @@ function toService(model: ForeignObject, parts: ModelParts): Service | undefined
   return { protocol: 'dial', endpoint: address, upstreams };
 }
 
-function toUpstream(entry: ForeignObject, { id, context }: ModelParts): JsonObject {
+function toUpstream(entry: ForeignObject, { id, context }: ModelDetails): JsonObject {
   const { variables, result } = context;
   const endpoint = entry.text('endpoint') || undefined;
   const key = entry.text('key') || undefined;
@@ -126,7 +126,7 @@ function toUpstream(entry: ForeignObject, { id, context }: ModelParts): JsonObje
 }
 
 /** Returns the URL of the model, from `endpoint` or from `interfaces`. Returns undefined, with a note, if there is none. */
-function toAddress(model: ForeignObject, { id, type, context }: ModelParts): string | undefined {
+function toAddress(model: ForeignObject, { id, type, context }: ModelDetails): string | undefined {
   const { notes, variables } = context;
   const [name, path] = type === 'chat' ? ['openaiChatCompletions', 'chat/completions'] : ['openaiEmbeddings', 'embeddings'];
   const interfaces = model.object('interfaces');

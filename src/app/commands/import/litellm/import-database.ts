@@ -31,7 +31,7 @@ const dashboardTeam = 'litellm-dashboard';
 const allModels: ReadonlySet<string> = new Set(['all-proxy-models', 'all-team-models']);
 
 /** Columns of keys, teams, users, or budgets that Parley has no equivalent for. */
-const unsupported: Readonly<Record<string, string>> = {
+const unsupportedColumns: Readonly<Record<string, string>> = {
   model_max_budget: 'Parley limits the cost of all models together',
   budget_limits: 'Parley limits the cost of all models together',
   soft_budget: 'it only sends alerts',
@@ -250,7 +250,7 @@ function toCostLimit(budget: number, row: JsonObject, path: Path, notes: Notes):
 }
 
 function reportUnsupported(row: JsonObject, path: Path, notes: Notes): void {
-  for (const [column, reason] of Object.entries(unsupported))
+  for (const [column, reason] of Object.entries(unsupportedColumns))
     if (!isEmpty(row[column])) notes.addLoss([...path, column], `is not imported: ${reason}`);
   const metadata = toObject(row.metadata);
   for (const [name, reason] of Object.entries(unsupportedMetadata))

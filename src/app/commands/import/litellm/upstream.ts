@@ -105,7 +105,7 @@ export function toUpstream(id: string, params: ForeignObject, context: LitellmCo
   }
   const reader = new UpstreamReader(id, params, context);
   const providerModel = { ...match, provider: reader.isAzureV1(match.provider) ? azureV1 : match.provider };
-  const endpoint = reader.endpoint(providerModel);
+  const endpoint = reader.readEndpoint(providerModel);
   if (endpoint === undefined && providerModel.provider.needsBase) {
     notes.addLoss(params.path, 'is left out: it has no api_base');
     return undefined;
@@ -113,10 +113,10 @@ export function toUpstream(id: string, params: ForeignObject, context: LitellmCo
   return context.result.withOrigin(params.path, {
     ...(providerModel.provider.protocol !== 'openai' && { protocol: providerModel.provider.protocol }),
     ...(endpoint !== undefined && { endpoint }),
-    ...reader.vendorFields(providerModel),
+    ...reader.readVendorFields(providerModel),
     model: context.variables.convertReferences(providerModel.model),
-    ...reader.headers(),
-    ...reader.routingFields(),
+    ...reader.readHeaders(),
+    ...reader.readRoutingFields(),
   });
 }
 
@@ -141,7 +141,7 @@ class UpstreamReader {
     return protocol === 'azure' && /\/openai\/v1\/?$/.test(this.#base() ?? '');
   }
 
-  endpoint({ provider, model }: ProviderModel): string | undefined {
+  readEndpoint({ provider, model }: ProviderModel): string | undefined {
     const baseUrl = this.#base();
     if (baseUrl === undefined) return provider.endpoint;
     const { variables } = this.#context;
@@ -158,7 +158,7 @@ class UpstreamReader {
   }
 
   /** Returns the key, region, and API version in the fields of the protocol. */
-  vendorFields({ provider }: ProviderModel): JsonObject {
+  readVendorFields({ provider }: ProviderModel): JsonObject {
     const version = this.#text('apiVersion');
     switch (provider.protocol) {
       case 'azure':
@@ -172,7 +172,7 @@ class UpstreamReader {
     }
   }
 
-  headers(): JsonObject {
+  readHeaders(): JsonObject {
     const { variables } = this.#context;
     const headers: JsonObject = Object.create(null);
     const organization = this.#text('organization');
@@ -189,7 +189,7 @@ class UpstreamReader {
   }
 
   /** Returns the weight, the tier, and the timeout for the start of the reply. */
-  routingFields(): JsonObject {
+  readRoutingFields(): JsonObject {
     const weight = this.#params.number('weight');
     const tier = this.#params.number('order');
     const seconds = this.#params.number('timeout') ?? this.#context.timeoutSeconds;
