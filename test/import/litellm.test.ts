@@ -187,6 +187,15 @@ describe('unsupported setting of LiteLLM', () => {
     expect(lines.filter((line) => !/^config\.yaml:\d+: \S+: /.test(line))).toEqual([]);
   });
 
+  it('names the setting of Parley for the maximum number of parallel requests', async () => {
+    const { lines } = await importText(
+      'model_list:\n  - model_name: a\n    litellm_params: {model: gpt-4o, max_parallel_requests: 5}\n',
+    );
+    expect(lines).toContain(
+      'config.yaml:3: model_list[0].litellm_params.max_parallel_requests: is not imported: set `maxParallel` of the upstream',
+    );
+  });
+
   it('does not affect other entries if one entry is misspelled', async () => {
     const { lines, value } = await importText(
       'model_list:\n  - model_name: a\n    litellm_params: {model: gpt-4o, api_ky: k}\n  - model_nam: b\n    litellm_params: {model: gpt-4o}\n  - 7\n',

@@ -133,7 +133,7 @@ const minKeyLength = 16;
 
 /** Returns the digest of a key. The result contains the digest instead of the key. */
 export function toDigest(key: string, path: Path, notes: Notes): JsonObject {
-  if (key.length < minKeyLength) notes.addNotice(path, 'is short, so that its digest can be guessed: replace it by a longer key');
+  if (key.length < minKeyLength) notes.addNotice(path, 'is short, so that it can be guessed from its digest: use a longer key');
   return { sha256: hash('sha256', key, 'hex') };
 }
 

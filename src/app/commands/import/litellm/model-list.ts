@@ -96,7 +96,9 @@ function addUpstream(groups: Map<string, ModelGroup>, name: string, { entry, par
     );
   params.reportUnread(unsupportedParams, 'litellm_params');
   info?.reportUnread(unsupportedInfo, 'model_info');
-  entry.reportUnread({ guardrails: 'Parley has no guardrails', modelGroup: null }, 'an entry of model_list');
+  const parallelReason = 'set `maxParallel` of the upstream';
+  const reasons = { guardrails: 'Parley has no guardrails', modelGroup: null, maxParallelRequests: parallelReason };
+  entry.reportUnread(reasons, 'an entry of model_list');
 }
 
 /** Adds defaults, prices, and features, which belong to the model in Parley. The first entry determines them. */
@@ -124,9 +126,9 @@ function addFields(
     );
 }
 
-/** Reports rate limits of a deployment. LiteLLM enforces them, but Parley has limits only for callers. */
+/** Reports rate limits of a deployment. LiteLLM enforces them, but upstreams of Parley have none. */
 function reportRateLimits(holder: ForeignObject, { notes }: LitellmContext): void {
-  for (const key of ['rpm', 'tpm', 'maxParallelRequests']) {
+  for (const key of ['rpm', 'tpm']) {
     if (holder.value(key) !== undefined)
       notes.addLoss(
         holder.at(key),

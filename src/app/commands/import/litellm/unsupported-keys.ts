@@ -7,6 +7,7 @@ const costLimitSuggestion = 'set `costLimit` of a role or a project';
 /** Keys of `litellm_params` that are not imported. */
 export const unsupportedParams: DropReasons = {
   streamTimeout: 'streams and complete replies have the same timeout, `timeouts.firstByteMs`',
+  maxParallelRequests: 'set `maxParallel` of the upstream',
   maxRetries: 'set `maxRetryAttempts` of the model',
   numRetries: 'set `maxRetryAttempts` of the model',
   cooldownTime: 'Parley pauses failing upstreams automatically',
