@@ -58,7 +58,7 @@ Usage
   parley addin [options]     runs the gateway for browser add-ins, in front of a service
   parley check FILE… [--allow-missing-env]
                              checks configuration files and prints all errors. Exits with 1 if there are any.
-                             With the flag, variables and files may be missing
+                             With the flag, missing variables and secret files are warnings
   parley import dial FILE… | litellm FILE
                              converts a DIAL or LiteLLM configuration. See parley import --help
   parley import-openapi FILE|URL
@@ -71,7 +71,7 @@ Usage
   parley diff -f FILE…       prints the changes that apply would make. Exits with 1 if there is a difference
   parley export              prints the entries that were created at run time. See parley apply --help
   parley backup --to FOLDER [--data DIR]
-                             copies the data of a node with SQLite, also while it runs. See parley backup --help
+                             copies the data of a node with SQLite, even while it runs. See parley backup --help
   parley restore --from FOLDER [--data DIR] [--replace]
                              puts a backup into a data folder. See parley restore --help
 
@@ -104,19 +104,19 @@ Environment
   PARLEY_DATABASE_URL        postgres://… database for consents, applications, and records (SQLite in --data)
   PARLEY_DATABASE_REPLICA_URL  postgres://… read replica for usage reports and lists of calls   (none)
   PARLEY_DATABASE_POOL       maximum connections to the database, and to its replica (10)
-  PARLEY_REDIS_URL           redis://… for limits and keys that nodes share    (this process)
+  PARLEY_REDIS_URL           redis://… for shared limits and per-request keys  (this process)
   PARLEY_FILES_URL           s3://bucket/prefix?region=…&endpoint=…             (--data)
   PARLEY_SECRET              secrets for encryption at rest and signing, newest first, separated by commas.
                              Required with PARLEY_DATABASE_URL, PARLEY_REDIS_URL, or PARLEY_FILES_URL (created in --data)
   PARLEY_METRICS_PORT        separate port for /metrics
   PARLEY_DRAIN_MS            time for open calls to end after a signal         (30000)
-  PARLEY_LAME_DUCK_MS        part of it in which new calls are accepted after a SIGTERM,
-                             while /ready returns 503                          (2000)
+  PARLEY_LAME_DUCK_MS        part of PARLEY_DRAIN_MS after a SIGTERM in which new calls are
+                             accepted, while /ready returns 503                (2000)
   OTEL_EXPORTER_OTLP_ENDPOINT  endpoint for metrics and traces, over OTLP       (none)
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent  (info)
 
-Without a configuration, Parley serves a demo that needs no network and no API key. It adds the models
-that it finds with OPENAI_API_KEY, with ANTHROPIC_API_KEY, and in a local Ollama.
+Without a configuration, Parley serves a demo that needs no network and no API key. The demo also has
+the models that Parley finds with OPENAI_API_KEY, with ANTHROPIC_API_KEY, and in a local Ollama.
 `;
 
 const serveOptions = {

@@ -48,8 +48,8 @@ Options, with defaults in parentheses
   --dry-run                  validates the files and prints the changes, without storing them
   --prune                    deletes the entries that the sections of the files lack, except keys that Parley created
   --yes                      deletes them without a confirmation
-  --secrets env|hidden       secrets of the export: references such as \${MODELS_GPT_UPSTREAMS_0_KEY}, whose names go
-                             to stderr, or ***, which apply accepts only on the same service                 (env)
+  --secrets env|hidden       how the export shows secrets. env: as references such as \${MODELS_GPT_UPSTREAMS_0_KEY},
+                             with a list on stderr. hidden: as ***, which only the same service accepts      (env)
   --url URL                  URL of the service                       (PARLEY_URL or http://127.0.0.1:8080)
   --key-file FILE            file with your key or token                                          (PARLEY_KEY)
   --output text|json         text, or JSON for programs. The text of export is YAML                    (text)

@@ -17,7 +17,7 @@ export interface RestoreFlags {
 }
 
 /** Output of `parley backup --help`. */
-export const backupHelp = `parley backup: copies the data of a node with SQLite, also while it runs
+export const backupHelp = `parley backup: copies the data of a node with SQLite, even while it runs
 
 Usage
   parley backup --to FOLDER [--data DIR]
