@@ -46,7 +46,7 @@ export interface OpenapiImportFlags extends OperationSelection {
   readonly document: string;
   /** Base URL of relative servers in a file. */
   readonly base: string | undefined;
-  /** Whether the document may come from private and local addresses. */
+  /** Whether the document can be at a private or local address. */
   readonly isPrivateAllowed: boolean;
 }
 

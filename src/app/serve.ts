@@ -160,11 +160,11 @@ function composeNode(
       if (dangling.length > 0) log.warn(formatAllDangling(dangling));
     },
     onMissingDocuments(application, references) {
-      const missing = state.documents.record(application, references);
+      const missing = state.missingDocuments.record(application, references);
       if (missing !== undefined) log.warn(missing);
     },
     onUnusablePart(part) {
-      const line = state.unusable.record(part);
+      const line = state.unusableParts.record(part);
       if (line !== undefined) log.warn(line);
     },
     ...(settings.tls && { tls: readTls(settings.tls) }),
@@ -265,8 +265,8 @@ async function loadStartConfiguration(
 }
 
 /**
- * Counts requests of routes that are registered after the call. Routes with `config.isRaw` are skipped: their calls are
- * counted by their own records, and the framework's hook would be more expensive than all other telemetry.
+ * Counts requests of routes that are registered later. Skips routes with `config.isRaw`: their calls have their own records,
+ * and the framework's hook would be more expensive than all other telemetry.
  */
 export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry, 'recordRequest'>): void {
   app.addHook('onRoute', (route) => {

@@ -23,9 +23,9 @@ export function toDeploymentId(encoded: string): string | undefined {
  * characters.
  */
 export function isDeploymentId(id: string): boolean {
-  if (id.length > 1024 || hasControl.test(id)) return false;
+  if (id.length > 1024 || controlPattern.test(id)) return false;
   return id.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const hasControl = /[\u0000-\u001f\u007f]/;
+const controlPattern = /[\u0000-\u001f\u007f]/;

@@ -10,11 +10,11 @@ export interface PassThroughTraits {
   /** Request format: JSON, a form with files, or both. */
   readonly accepts: 'json' | 'form' | 'either';
   /** Fields whose text is used to estimate prompt tokens if the upstream does not report them. */
-  readonly prompt: readonly string[];
+  readonly promptFields: readonly string[];
   /** Required field of a JSON response. */
-  readonly answer: string;
+  readonly answerField: string;
   /** Media types of responses that are neither JSON nor events. If undefined, such responses are not valid. */
-  readonly raw?: RegExp;
+  readonly rawTypes?: RegExp;
   /** Event `type` that must end a streamed response. If undefined, `[DONE]` ends it. */
   readonly lastEvent?: string;
 }
@@ -23,36 +23,36 @@ const textTypes = /^(?:text\/(?:plain|vtt|srt)|application\/(?:x-)?(?:subrip|srt
 const audioTypes = /^(?:audio\/|application\/octet-stream\b|application\/ogg\b)/i;
 
 const traits = {
-  completions: { accepts: 'json', prompt: ['prompt', 'suffix'], answer: 'choices' },
-  moderations: { accepts: 'json', prompt: ['input'], answer: 'results' },
+  completions: { accepts: 'json', promptFields: ['prompt', 'suffix'], answerField: 'choices' },
+  moderations: { accepts: 'json', promptFields: ['input'], answerField: 'results' },
   'images/generations': {
     accepts: 'json',
-    prompt: ['prompt'],
-    answer: 'data',
+    promptFields: ['prompt'],
+    answerField: 'data',
     lastEvent: 'image_generation.completed',
   },
   'images/edits': {
     accepts: 'either',
-    prompt: ['prompt'],
-    answer: 'data',
+    promptFields: ['prompt'],
+    answerField: 'data',
     lastEvent: 'image_edit.completed',
   },
   'audio/speech': {
     accepts: 'json',
-    prompt: ['input', 'instructions'],
-    answer: 'audio',
-    raw: audioTypes,
+    promptFields: ['input', 'instructions'],
+    answerField: 'audio',
+    rawTypes: audioTypes,
     lastEvent: 'speech.audio.done',
   },
   'audio/transcriptions': {
     accepts: 'form',
-    prompt: ['prompt'],
-    answer: 'text',
-    raw: textTypes,
+    promptFields: ['prompt'],
+    answerField: 'text',
+    rawTypes: textTypes,
     lastEvent: 'transcript.text.done',
   },
-  'audio/translations': { accepts: 'form', prompt: ['prompt'], answer: 'text', raw: textTypes },
-  rerank: { accepts: 'json', prompt: ['query', 'documents'], answer: 'results' },
+  'audio/translations': { accepts: 'form', promptFields: ['prompt'], answerField: 'text', rawTypes: textTypes },
+  rerank: { accepts: 'json', promptFields: ['query', 'documents'], answerField: 'results' },
 } as const satisfies Record<string, PassThroughTraits>;
 
 /** An API in the style of OpenAI, except chat completions, responses, and embeddings. The name is its path below `/v1`. */

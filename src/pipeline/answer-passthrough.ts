@@ -107,7 +107,7 @@ function toTokenUsage(usage: JsonObject): Usage | undefined {
 
 function estimatePromptTokens(request: PassThroughRequest): number {
   if ('form' in request) return request.form.promptTokens;
-  const { prompt }: PassThroughTraits = passThrough[request.api];
+  const { promptFields: prompt }: PassThroughTraits = passThrough[request.api];
   let tokens = 0;
   for (const field of prompt) tokens += estimateValueTokens(request.body[field]);
   return tokens;

@@ -91,7 +91,7 @@ function redactValue(value: unknown, redactText: RedactText): unknown {
 const maxCauseDepth = 5;
 const maxMessageChars = 500;
 const maxFrames = 12;
-const withheld = '(not logged: it may quote content)';
+const withheldText = '(not logged: it may quote content)';
 /** An upstream can put any text into its error code. Unless the level is `debug` or `trace`, only short identifiers are logged. */
 const codePattern = /^[\w.-]{1,64}$/;
 
@@ -112,12 +112,12 @@ interface DescribedError {
  */
 export function describeError(error: unknown, includesForeignText: boolean, depth = 0): DescribedError {
   if (!(error instanceof Error))
-    return { name: typeof error, message: includesForeignText ? truncate(String(error), maxMessageChars) : withheld };
+    return { name: typeof error, message: includesForeignText ? truncate(String(error), maxMessageChars) : withheldText };
   const { code, kind, status } = error as { code?: unknown; kind?: unknown; status?: unknown };
   const cause = depth < maxCauseDepth ? error.cause : undefined;
   return {
     name: error.name,
-    message: includesForeignText || !mayQuote(error) ? truncate(error.message, maxMessageChars) : withheld,
+    message: includesForeignText || !mayQuote(error) ? truncate(error.message, maxMessageChars) : withheldText,
     ...(typeof code === 'string' && (includesForeignText || codePattern.test(code)) && { code: truncate(code, maxMessageChars) }),
     ...(typeof kind === 'string' && { kind }),
     ...(typeof status === 'number' && { status }),

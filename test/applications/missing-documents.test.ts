@@ -83,7 +83,7 @@ it('/health reports a configured application until its document is stored', asyn
 
 it('a missing document of a saved application is logged once per configuration, not with each call', async () => {
   await using otherService = await startService({ models }, documentStores.options);
-  const { documents } = watchNode().createState(otherService);
+  const { missingDocuments: documents } = watchNode().createState(otherService);
   const application = 'applications/bucket/guide';
   const noteAll = (count: number) =>
     Array.from({ length: count }, (_, index) => documents.record(`${application}-${index}`, ['files/bucket/a.txt'])).filter(

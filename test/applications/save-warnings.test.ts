@@ -105,7 +105,7 @@ describe('the issues of a node', () => {
     await watched.chat('app', { messages: hello });
     const message = 'allowed_tools of app names tools that the MCP server Library does not have: ehco';
     expect([log, state.listIssues()]).toEqual([[message], [{ code: 'tool_missing', message }]]);
-    state.unusable.record({ kind: 'tools', application: 'app', toolset: 'Library', names: [] });
+    state.unusableParts.record({ kind: 'tools', application: 'app', toolset: 'Library', names: [] });
     expect(state.listIssues()).toEqual([]);
   });
 

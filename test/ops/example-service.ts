@@ -339,7 +339,7 @@ const opsDeps = {
 
 /** Answers example requests to pass-through APIs. */
 function answerPassThrough({ received, response }: UpstreamExchange): void {
-  const { answer } = passThrough[received.path.replace('/v1/', '') as PassThroughApi];
+  const { answerField: answer } = passThrough[received.path.replace('/v1/', '') as PassThroughApi];
   const [type, body] = answer === 'audio' ? ['audio/mpeg', 'sound'] : ['application/json', `{"${answer}": []}`];
   response.writeHead(200, { 'content-type': type }).end(body);
 }

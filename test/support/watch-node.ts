@@ -19,8 +19,8 @@ export function watchNode(): NodeWatch {
     log,
     options: {
       onDependencyGraph: (graph) => add(state?.recordGraph(graph).map(formatDangling)),
-      onMissingDocuments: (id, references) => add(state?.documents.record(id, references)),
-      onUnusablePart: (part) => add(state?.unusable.record(part)),
+      onMissingDocuments: (id, references) => add(state?.missingDocuments.record(id, references)),
+      onUnusablePart: (part) => add(state?.unusableParts.record(part)),
     },
     createState({ snapshot, loadBalancer }) {
       state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock: systemClock });

@@ -2,7 +2,7 @@ import { joinPath } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { trimEnd } from '#base/text/truncate.ts';
 
-/** The service is unreachable or rejects the request. The message may be shown to the user. */
+/** The service is unreachable or rejects the request. The message is for the user. */
 export class ServiceClientError extends Error {
   override readonly name = 'ServiceClientError';
   /** Error code of the service, such as `in_use`. Undefined if the service did not return one. */

@@ -65,13 +65,13 @@ export class NodeState {
   readonly #deps: NodeStateDeps;
   #stores = noStores;
   #undelivered: readonly UndeliveredAlert[] = [];
-  readonly documents: MissingDocuments;
-  readonly unusable: UnusableParts;
+  readonly missingDocuments: MissingDocuments;
+  readonly unusableParts: UnusableParts;
 
   constructor(deps: NodeStateDeps) {
     this.#deps = deps;
-    this.documents = new MissingDocuments(deps.snapshot);
-    this.unusable = new UnusableParts(deps.snapshot);
+    this.missingDocuments = new MissingDocuments(deps.snapshot);
+    this.unusableParts = new UnusableParts(deps.snapshot);
   }
 
   /** Marks the node as started. `isStopping` returns whether it is stopping. */
@@ -165,8 +165,8 @@ export class NodeState {
       .map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
     ...(this.#areFilesDifferent() ? [filesDiffer] : []),
     ...this.#listConfiguredDangling().map((edge) => ({ code: 'dependency_missing', message: formatDangling(edge) })),
-    ...this.documents.reasons,
-    ...this.unusable.reasons,
+    ...this.missingDocuments.reasons,
+    ...this.unusableParts.reasons,
     ...[...this.upstreams()]
       .filter(({ isPaused }) => isPaused)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is paused: ${reason}` })),

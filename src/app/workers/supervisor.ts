@@ -86,8 +86,8 @@ export class Supervisor {
    * `WorkerStartError`.
    */
   async start(): Promise<void> {
-    await this.#startFirst(1);
-    await Promise.all(Array.from({ length: this.#deps.count - 1 }, (_, index) => this.#startFirst(index + 2)));
+    await this.#startSlot(1);
+    await Promise.all(Array.from({ length: this.#deps.count - 1 }, (_, index) => this.#startSlot(index + 2)));
     this.#isStarted = true;
   }
 
@@ -126,7 +126,7 @@ export class Supervisor {
     for (const { child } of this.#running.values()) child.process.kill('SIGKILL');
   }
 
-  async #startFirst(slot: number): Promise<void> {
+  async #startSlot(slot: number): Promise<void> {
     const running = this.#fork(slot);
     await this.#waitUntil(() => running.isReady || !this.#running.has(running.worker));
     if (!running.isReady) throw new WorkerStartError(running.failure ?? 'a worker ended at its start. The log has the reason');

@@ -211,7 +211,7 @@ type EmbeddingErrorKind =
   /** `close` was called. */
   | 'closed';
 
-/** Error of a request for vectors. The message may be shown to clients. */
+/** Error of a request for vectors. Clients can receive the message. */
 export class EmbeddingError extends Error {
   readonly kind: EmbeddingErrorKind;
 

@@ -1,7 +1,7 @@
 import { HttpError, type HttpRequest } from './client.ts';
 
 /** Tables of the bytes that are allowed in a header field name (RFC 9110, 5.6.2) and in a header field value. */
-export const [inName, inValue] = [toCharTable(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/), toCharTable(/[\t -~\x80-\xff]/)];
+export const [nameTable, valueTable] = [toCharTable(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/), toCharTable(/[\t -~\x80-\xff]/)];
 
 /** Header fields that belong to one connection (RFC 9110, 7.6.1), in lower case. */
 const hopByHopNames = new Set([
@@ -27,12 +27,12 @@ export function findEnd(table: Uint8Array, text: string, from: number): number {
 
 /** Returns whether the text is a valid header field name. */
 export function isFieldName(name: string): boolean {
-  return name !== '' && findEnd(inName, name, 0) === name.length;
+  return name !== '' && findEnd(nameTable, name, 0) === name.length;
 }
 
 /** Returns whether the text is a valid header field value. */
 export function isFieldValue(value: string): boolean {
-  return findEnd(inValue, value, 0) === value.length;
+  return findEnd(valueTable, value, 0) === value.length;
 }
 
 function toCharTable(chars: RegExp): Uint8Array {

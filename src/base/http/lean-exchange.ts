@@ -9,7 +9,7 @@ import {
   type ReplyHeaders,
   type ReplyListener,
 } from './client.ts';
-import { isCompressed, Unpacker } from './unpacker.ts';
+import { canUnpack, Unpacker } from './unpacker.ts';
 
 const noBody = '';
 
@@ -92,7 +92,7 @@ export class LeanExchange implements Exchange, Swept {
     this.body = noBody;
     this.stage = 'body';
     if (this.#isPaused) this.#carrier?.setPaused(true);
-    if (headers['content-encoding'] !== undefined && isCompressed(headers) && !this.#keepsEncoding) this.#unpack();
+    if (headers['content-encoding'] !== undefined && canUnpack(headers) && !this.#keepsEncoding) this.#unpack();
     this.listener.head(status, headers);
   }
 

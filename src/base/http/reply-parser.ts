@@ -1,5 +1,5 @@
 import type { ReplyHeaders } from './client.ts';
-import { findEnd, inName, inValue } from './header-fields.ts';
+import { findEnd, nameTable, valueTable } from './header-fields.ts';
 
 const maxHeadBytes = 64 * 1024;
 const maxInterimHeads = 16;
@@ -267,9 +267,9 @@ function readFields(text: string, at: number, end: number, headers: Record<strin
   let lineStart = at;
   for (let count = 0; lineStart < end; count++) {
     if (count === maxFields) return 'too many header fields';
-    const colon = findEnd(inName, text, lineStart);
+    const colon = findEnd(nameTable, text, lineStart);
     if (colon === lineStart || text.charCodeAt(colon) !== colonCode) return toNameError(text.slice(lineStart, end));
-    const lineEnd = findEnd(inValue, text, colon + 1);
+    const lineEnd = findEnd(valueTable, text, colon + 1);
     if (!text.startsWith('\r\n', lineEnd)) return 'a header value has an invalid character';
     const name = text.slice(lineStart, colon).toLowerCase();
     const isRepeated = headers === null || name in headers;

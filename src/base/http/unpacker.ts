@@ -18,7 +18,7 @@ interface SocketReader {
 const supportedEncodings: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
 
 /** Returns whether an `Unpacker` can decompress a reply with these header fields (RFC 9110, 8.4). */
-export function isCompressed(headers: ReplyHeaders): boolean {
+export function canUnpack(headers: ReplyHeaders): boolean {
   const encoding = headers['content-encoding'];
   return encoding !== undefined && supportedEncodings.has(encoding.trim().toLowerCase());
 }

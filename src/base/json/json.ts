@@ -3,7 +3,7 @@ import { findJsonError } from './find-json-error.ts';
 
 export type JsonObject = { [key: string]: unknown };
 
-/** Thrown if a text is not JSON or exceeds a bound. The message may be shown to clients. */
+/** Thrown if a text is not JSON or exceeds a bound. Clients can receive the message. */
 export class JsonError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });

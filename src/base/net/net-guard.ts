@@ -11,7 +11,7 @@ type LookupAll = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Thrown for a blocked address. The message may be shown to clients. It names the host as written, never a resolved address. */
+/** Thrown for a blocked address. Clients can receive the message, which contains the host as written and no resolved address. */
 export class BlockedAddressError extends Error {
   constructor(message: string) {
     super(message);

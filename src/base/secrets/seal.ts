@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import { Secret } from './secret.ts';
 
-/** Thrown if a sealed text was altered, or if its context or secret differs. The message may be shown to clients. */
+/** Thrown if a sealed text was altered, or if its context or secret differs. Clients can receive the message. */
 export class SealError extends Error {
   override readonly name: string = 'SealError';
 }
@@ -87,7 +87,7 @@ export class Seal {
     this.#keys = new Map([...older, newest].map((key) => [key.id, key]));
   }
 
-  /** Encrypts a text with AES-256-GCM. It opens only with the same `context`, which is the ID of the row that holds it. */
+  /** Encrypts a text with AES-256-GCM. It opens only with the same `context`, which identifies its stored field. */
   seal(text: string, context: string): string {
     const { nonce, cipher } = this.#takeCipher();
     cipher.setAAD(Buffer.from(context));

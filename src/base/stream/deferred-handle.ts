@@ -10,7 +10,7 @@ export class DeferredHandle implements Handle {
     return this.#isCanceled;
   }
 
-  /** Starts the work, unless it was canceled before. May be called again to replace the current work. */
+  /** Starts the work, unless it was canceled before. A second call replaces the current work. */
   start(begin: () => Handle): void {
     if (!this.#isCanceled) this.follow(begin());
   }

@@ -5,7 +5,7 @@ const minCpuShare = 1 / 2;
 /** Time limit of the repeated run as a multiple of `maxRunMs`. */
 const retryFactor = 4;
 
-/** Thrown if a pattern from outside is invalid, too large, or too slow. The message may be shown, after "the pattern cannot be used:". */
+/** Thrown if a pattern from outside is invalid, too large, or too slow. The message continues "the pattern cannot be used:". */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
   /** Whether the time limit was exceeded. */

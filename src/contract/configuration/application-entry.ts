@@ -44,7 +44,7 @@ export function readApplicationEntry(input: unknown, { ids, storedProperties }: 
 
 /** A stored entry with the result of its validation. */
 interface StoredEntry {
-  /** Entry with all defaults of the schema. An invalid entry has only the defaults, and no role may use it. */
+  /** Entry with all defaults of the schema. An invalid entry has only the defaults, and no role can use it. */
   readonly entry: ApplicationEntry;
   /** Path and message of the first error. Undefined if the entry is valid. */
   readonly issue: string | undefined;
@@ -71,7 +71,7 @@ function withoutAbsent(input: unknown): unknown {
 }
 
 /** Some clients write `display_name` for `displayName`. */
-const inSnakeCase = /^[a-z]+(?:_[a-z]+)+$/;
+const snakeCasePattern = /^[a-z]+(?:_[a-z]+)+$/;
 
 /**
  * Converts known keys from snake_case to the names of the schema, also in `features`. If both forms of a key are present, they
@@ -81,7 +81,7 @@ function withCamelNames(schema: SchemaNode, value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const properties = schema.properties ?? {};
   const namedFields = Object.entries(value).map(([key, field]): [string, unknown] => {
-    const camel = inSnakeCase.test(key) ? key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : key;
+    const camel = snakeCasePattern.test(key) ? key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : key;
     const name = Object.hasOwn(properties, camel) && !Object.hasOwn(value, camel) ? camel : key;
     return [name, name === 'features' ? withCamelNames(getChild(schema, name), field) : field];
   });

@@ -101,11 +101,11 @@ export function apiVersion(description: string) {
   return Type.Refine(text(description), isApiVersion, () => 'must be a calendar date YYYY-MM-DD, optionally with -preview');
 }
 
-const notInHeader = 'must not contain a line break or another character that is invalid in a header field';
+const headerErrorMessage = 'must not contain a line break or another character that is invalid in a header field';
 
 /** Returns the schema of a text for a header field. */
 export function headerValue(description: string) {
-  return Type.Refine(text(description, fieldBounds.maxLineChars), isHeaderValue, () => notInHeader);
+  return Type.Refine(text(description, fieldBounds.maxLineChars), isHeaderValue, () => headerErrorMessage);
 }
 
 const hidden = { format: 'password', writeOnly: true, maxLength: fieldBounds.maxLineChars } as const;
@@ -122,7 +122,7 @@ export function secretLine(description: string) {
 
 /** Returns the schema of a header field text that is never displayed after it is saved. */
 export function secretHeaderValue(description: string) {
-  return Type.Refine(Type.String({ minLength: 1, ...hidden, description }), isHeaderValue, () => notInHeader);
+  return Type.Refine(Type.String({ minLength: 1, ...hidden, description }), isHeaderValue, () => headerErrorMessage);
 }
 
 /** Returns the schema of a network in CIDR notation, or an address. */

@@ -11,7 +11,7 @@ export interface Issue {
   readonly message: string;
   /** Suggested correction. */
   readonly hint?: string;
-  /** Whether the value can be intentional and permanent. The log and `parley check` report it, but node health ignores it. */
+  /** Whether the value can be intentional and permanent. The log and `parley check` report the issue. Node health ignores it. */
   readonly isNotice?: true;
 }
 

@@ -48,7 +48,7 @@ export interface ProtocolTraits {
    */
   readonly callsDeployments: boolean;
   /** Whether Parley calls upstreams at the endpoint of the model, and sends their own endpoint and key in `X-UPSTREAM-…`. */
-  readonly isCalledByModel: boolean;
+  readonly usesModelEndpoint: boolean;
   /** Vocabulary of the tokenizer of all models. If undefined, it depends on the model. */
   readonly vocabulary?: Vocabulary;
   /** Whether rejections are passed to the client unchanged, and do not affect the health of the upstream. */
@@ -72,7 +72,7 @@ const defaultTraits: ProtocolTraits = {
   acceptsReasoning: () => false,
   hasSeveralApis: false,
   callsDeployments: false,
-  isCalledByModel: false,
+  usesModelEndpoint: false,
   passesRejections: false,
 };
 
@@ -135,7 +135,7 @@ const modelTraits = {
     supportsTools: false,
     acceptsReasoning: () => true,
     callsDeployments: true,
-    isCalledByModel: true,
+    usesModelEndpoint: true,
   },
   demo: { ...defaultTraits, telemetryName: 'parley.demo', storesControls: true, vocabulary: 'o200k_base' },
 } satisfies Record<string, ProtocolTraits>;

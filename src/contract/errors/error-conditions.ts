@@ -55,8 +55,8 @@ const statuses: ReadonlyMap<unknown, number> = new Map<unknown, number>([
 ]);
 
 // Pattern bound: codes of this file, which have no special characters.
-const contextCode = new RegExp(`^(?:${contextCodes.join('|')})$`, 'i');
-const contextWords =
+const contextCodePattern = new RegExp(`^(?:${contextCodes.join('|')})$`, 'i');
+const contextWordsPattern =
   /maximum context length|maximum prompt length|context (length|window|size)|(prompt|input) (is )?too (long|large)|request (is )?too long|too many (input )?tokens|(input|prompt) (token count|tokens|length).{0,40}exceed|exceeds? the (maximum|max|available|allowed|model's).{0,40}(token|context)|reduce the length/i;
 /** Maximum number of characters of a message that are searched. */
 const maxSearchedChars = 2000;
@@ -79,7 +79,7 @@ export function isKnownCode(code: string | null): code is string {
 /** Detects a context overflow from the code or the message of an error. Returns undefined if the error has another reason. */
 export function readContextOverflow(code: string | null, message: string): ContextOverflow | undefined {
   const text = message.slice(0, maxSearchedChars);
-  if (!contextCode.test(code ?? '') && !contextWords.test(text)) return undefined;
+  if (!contextCodePattern.test(code ?? '') && !contextWordsPattern.test(text)) return undefined;
   const limit = limitPatterns.map((form) => toCount(form.exec(text)?.[1])).find((count) => count !== undefined);
   if (limit === undefined) return {};
   const counts = [...text.matchAll(/(?<![\w.-])\d[\d,]*/g)].map(([count]) => toCount(count));

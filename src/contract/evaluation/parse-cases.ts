@@ -47,7 +47,7 @@ interface LocatedPattern {
   readonly path: string;
 }
 
-/** Parses one case and converts its values to plain JSON. `path` is empty for the body. Throws `invalid_request`. */
+/** Parses one case. `path` is empty for the body. Throws `invalid_request`. */
 export function parseCase(value: unknown, path = ''): EvaluationCase {
   const patterns: LocatedPattern[] = [];
   const parsed = readCase(value, path, patterns);
@@ -67,7 +67,7 @@ function readCase(value: unknown, path: string, patterns: LocatedPattern[]): Eva
   const text = JSON.stringify(value);
   if (text.length > caseBounds.maxChars)
     throw createRequestError(path || 'The body', `must have at most ${caseBounds.maxChars} characters of JSON`);
-  // Numbers can be in their original notation, so the text is parsed again.
+  // Parses a copy, so that the case shares no objects or strings with the request.
   const { name, input, checks = [] } = parseJson(text) as JsonObject;
   if (name !== undefined && name !== null) requireName(name, joinPath(path, 'name'));
   if (!Array.isArray(checks)) throw createRequestError(joinPath(path, 'checks'), 'must be an array');

@@ -103,7 +103,7 @@ function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
     const count = (counts.get(base.id) ?? 0) + 1;
     counts.set(base.id, count);
     const upstreamWithId = count === 1 ? base : { ...base, id: `${base.id}.${count}` };
-    const upstream = protocols[protocol].isCalledByModel
+    const upstream = protocols[protocol].usesModelEndpoint
       ? { ...upstreamWithId, ...toAdapterFields(upstreamEntry, entry) }
       : upstreamWithId;
     return { ...upstream, revision: `${upstreamWithId.id}.${revision}` };

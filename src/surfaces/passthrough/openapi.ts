@@ -105,7 +105,7 @@ function toSchema(api: PassThroughApi, isNamedByBody: boolean): NamedSchema {
 }
 
 function toResponse(api: PassThroughApi): ApiResponse {
-  const { answer, raw, lastEvent }: PassThroughTraits = passThrough[api];
+  const { answerField: answer, rawTypes: raw, lastEvent }: PassThroughTraits = passThrough[api];
   const streams = lastEvent !== undefined || api === 'completions';
   return {
     status: 200,

@@ -138,7 +138,7 @@ export class PassThroughForm implements FormFields {
       }
       this.#fieldNames.add(head.name.split('[', 1)[0] ?? '');
       yield toHead(head, this.boundary);
-      const isPrompt = head.filename === '' && passThrough[this.#api].prompt.includes(head.name);
+      const isPrompt = head.filename === '' && passThrough[this.#api].promptFields.includes(head.name);
       for await (const piece of reader.content()) {
         if (isPrompt) this.#promptBytes += piece.length;
         yield Buffer.from(piece.buffer, piece.byteOffset, piece.length);

@@ -5,7 +5,7 @@ import type { CallContentStore, ContentRecord } from '#domain/usage/call-content
 import type { AuditRecord, Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { CallListener, MeasuredCall } from '../measured-call.ts';
 
-/** Journal of a node: it writes usage and audit records to the store. */
+/** Journal of a node. It writes usage records, audit records, and contents of calls to the stores. */
 export interface OpenJournal {
   readonly recordAudit: RecordAudit;
   /** Records the usage of calls. */

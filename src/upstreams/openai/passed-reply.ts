@@ -22,7 +22,7 @@ export function passedReply({ api }: PassThroughRequest, hidesUsage: boolean): R
     createEventReader: (headers) => new PassedEvents(traits, getContentType(headers), hidesUsage),
     createByteReader(headers) {
       const contentType = getContentType(headers);
-      if (traits.raw?.test(contentType) !== true) return undefined;
+      if (traits.rawTypes?.test(contentType) !== true) return undefined;
       const isText = contentType.startsWith('text/');
       return (bytes) => ({ bytes, kind: 'raw', contentType, chars: isText ? bytes.length : 0 });
     },
@@ -35,7 +35,7 @@ function getContentType(headers: ReplyHeaders): string {
   return headers['content-type'] ?? '';
 }
 
-function toJsonFrame(bytes: string, { answer }: PassThroughTraits): PassThroughFrame {
+function toJsonFrame(bytes: string, { answerField: answer }: PassThroughTraits): PassThroughFrame {
   const reply = parseReply(bytes, imageBounds);
   if ((reply[answer] ?? null) === null)
     throw findError(reply) ?? new UpstreamError('broken', `The upstream answered with JSON that has no ${answer}.`);

@@ -10,7 +10,7 @@ export const dataNames = { database: 'parley.db', secret: 'secret', contents: 'f
 const partSuffix = '.part';
 const reportIntervalMs = 10_000;
 
-/** The backup or the restore is not possible. The message may be shown to the user. */
+/** The backup or the restore is not possible. The message is for the user. */
 export class CopyError extends Error {
   override readonly name = 'CopyError';
 }

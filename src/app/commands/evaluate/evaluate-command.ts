@@ -226,7 +226,7 @@ class EvaluationClient {
   }
 }
 
-/** The arguments or the cases are invalid. The message may be shown to the user. */
+/** The arguments or the cases are invalid. The message is for the user. */
 class EvaluateError extends Error {
   override readonly name = 'EvaluateError';
 }

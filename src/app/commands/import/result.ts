@@ -8,14 +8,14 @@ import { formatPath, type Issue, type Path } from '#contract/configuration/issue
 import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
 
-const embeddedReference = /\$\{[A-Za-z_]\w*\}/;
-const liteLlmReference = /^os\.environ\/([A-Za-z_]\w*)$/;
-const secretName = /key|token|secret|passw|credential|authorization|cookie|signature|^sig$|^code$/i;
+const embeddedReferencePattern = /\$\{[A-Za-z_]\w*\}/;
+const liteLlmReferencePattern = /^os\.environ\/([A-Za-z_]\w*)$/;
+const secretNamePattern = /key|token|secret|passw|credential|authorization|cookie|signature|^sig$|^code$/i;
 /** Names of fields that look like secrets but are not. */
-const nonSecretName = /tokeni[sz]er|keyword|tokens$|(url|endpoint|header|name|type)$|public/i;
+const nonSecretNamePattern = /tokeni[sz]er|keyword|tokens$|(url|endpoint|header|name|type)$|public/i;
 /** Name of the object in a web API tool that describes a parameter. Its `key` is the parameter name. */
 const parameterInfo = 'parameter_info';
-const credentialScheme = /^(bearer|basic|token|key|apikey|api-key) +\S/i;
+const credentialSchemePattern = /^(bearer|basic|token|key|apikey|api-key) +\S/i;
 
 type Container = JsonObject | unknown[];
 
@@ -179,14 +179,14 @@ export class SecretVariables {
    * without references.
    */
   convertReferences(text: string): string {
-    const [, name] = liteLlmReference.exec(text) ?? [];
+    const [, name] = liteLlmReferencePattern.exec(text) ?? [];
     if (name !== undefined) return `\${${name}}`;
-    return embeddedReference.test(text) ? text : escapeReferences(text);
+    return embeddedReferencePattern.test(text) ? text : escapeReferences(text);
   }
 
   /** Escapes `${` in a text, unless the complete text is a reference. */
   escapeText(text: string): string {
-    return isReference(text) || liteLlmReference.test(text) ? this.convertReferences(text) : escapeReferences(text);
+    return isReference(text) || liteLlmReferencePattern.test(text) ? this.convertReferences(text) : escapeReferences(text);
   }
 
   /** Returns a value with its texts escaped, and with references for texts whose field name looks like a secret. */
@@ -207,7 +207,7 @@ export class SecretVariables {
   /** Returns the value of a header field, or a reference if it looks like a secret. */
   convertHeader(value: string, path: Path, preferredName: string): string {
     const [name = ''] = path.slice(-1);
-    const isSecret = isSecretName(String(name)) || credentialScheme.test(value) || value.startsWith('sk-');
+    const isSecret = isSecretName(String(name)) || credentialSchemePattern.test(value) || value.startsWith('sk-');
     return isSecret ? this.toReference(value, path, `${preferredName}_${name}`) : this.convertReferences(value);
   }
 
@@ -244,5 +244,5 @@ export class SecretVariables {
 }
 
 function isSecretName(name: string): boolean {
-  return secretName.test(name) && !nonSecretName.test(name);
+  return secretNamePattern.test(name) && !nonSecretNamePattern.test(name);
 }

@@ -17,7 +17,7 @@ export function* findCheckWarnings(configuration: Configuration): Iterable<Issue
 }
 
 const minKeyChars = 16;
-const notAscii = /[^\x20-\x7e]/;
+const nonAsciiPattern = /[^\x20-\x7e]/;
 
 function* findWeakKeys({ keys }: Configuration): Iterable<Issue> {
   for (const [name, entry] of Object.entries(keys)) {
@@ -28,7 +28,7 @@ function* findWeakKeys({ keys }: Configuration): Iterable<Issue> {
       const hint = 'create one with "openssl rand -hex 32"';
       yield { path, message: `is a key of fewer than ${minKeyChars} characters, which can be guessed`, hint };
     }
-    if (notAscii.test(key)) {
+    if (nonAsciiPattern.test(key)) {
       const message = 'contains non-ASCII characters, which clients encode in different ways';
       yield { path, message, hint: 'use letters, digits, and - . _ ~' };
     }

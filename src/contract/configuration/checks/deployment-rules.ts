@@ -119,7 +119,7 @@ function* findApiIssues(protocol: unknown, { api = 'chat' }: JsonObject): Iterab
 /** Yields errors of the adapter that serves a model. */
 function* findAdapterIssues(id: string, { endpoint, protocol, upstreams }: JsonObject): Iterable<Issue> {
   const path = ['models', id, 'endpoint'];
-  const isCalled = listObjects(upstreams).some(([, upstream]) => getTraits(upstream.protocol ?? protocol).isCalledByModel);
+  const isCalled = listObjects(upstreams).some(([, upstream]) => getTraits(upstream.protocol ?? protocol).usesModelEndpoint);
   if (isCalled && endpoint === undefined)
     yield { path, message: 'is missing, but upstreams with the protocol dial are called at the endpoint of their model' };
   if (!isCalled && endpoint !== undefined)
