@@ -16,6 +16,16 @@ const long = Array.from({ length: 60 }, (_, index) => `Line ${index} of a long a
 const properties = { name: { type: 'string' }, city: { type: 'string' } };
 const form = { index: 0, label: 'Address', schema: { type: 'object', properties } };
 const controls = [{ index: 0, label: 'Go on', schema: {} }];
+/** Resolves after the next frame of the page. */
+const nextFrame = 'new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))';
+
+/** The part of a DOM element that these tests use. The DOM types are not available here. */
+interface ElementLike {
+  readonly style: { height: string };
+  readonly ownerDocument: { createElement(name: string): ElementLike };
+  append(child: ElementLike): void;
+  getBoundingClientRect(): unknown;
+}
 
 describe('the focus', () => {
   it('moves to the message after the choice of another deployment and after a control', async () => {
@@ -95,5 +105,26 @@ describe('the end of a chat', () => {
     await page.locator('#message').press('ArrowUp');
     await page.locator('.editor').waitFor();
     await expect.poll(async () => (await getBottom('.editor')) <= (await getBottom('.thread')) + 1).toBe(true);
+  });
+
+  it('is followed if an answer shrinks and grows in one frame, as while a diagram is drawn', async () => {
+    fixture.upstream.script(eventsReply(...plainReply(long)));
+    const { page, sendMessage, readAnswer } = await fixture.open('raw');
+    await sendMessage('A long one');
+    await readAnswer();
+    await page.locator('.reply > .markdown').evaluate((answer: ElementLike) => {
+      const part = answer.ownerDocument.createElement('div');
+      part.style.height = '900px';
+      answer.append(part);
+    });
+    for (let frame = 0; frame < 2; frame += 1) await page.evaluate(nextFrame);
+    await page.locator('.reply > .markdown > div:last-child').evaluate((part: ElementLike) => {
+      part.style.height = '300px';
+      // The layout of the shorter answer scrolls the view up.
+      part.getBoundingClientRect();
+      part.style.height = '600px';
+    });
+    for (let frame = 0; frame < 2; frame += 1) await page.evaluate(nextFrame);
+    expect(await page.getByRole('button', { name: 'Jump to latest' }).count()).toBe(0);
   });
 });

@@ -122,8 +122,8 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
     };
     const onScroll = (): void => {
       const offset = outer.scrollTop - computeScrollEnd(outer);
-      // If the content shrinks, the browser scrolls up to its end. The user did not.
-      const isClamped = outer.scrollHeight < height && outer.scrollTop >= outer.scrollHeight - outer.clientHeight - 1;
+      // If the content shrinks, the browser scrolls up. The user did not, although the content may have grown again since.
+      const isClamped = outer.scrollHeight < height;
       height = outer.scrollHeight;
       // Late layout moves the end away. Only the user scrolls up, or down to the content after the answer.
       if (Math.abs(offset) < nearEndPixels) isSticky.current = true;
