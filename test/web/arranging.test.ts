@@ -137,6 +137,7 @@ describe('the chat list', () => {
     expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     await page.getByRole('button', { name: 'Start a chat' }).click();
     await page.getByText('This chat belongs to the project “Winter trip”').waitFor();
+    await page.getByRole('button', { name: 'Project settings' }).waitFor();
     const [request] = await Promise.all([page.waitForRequest(/v1\/chat-runs\//), sendMessage('Where?')]);
     expect(request.postDataJSON().messages[0].content).toBe('Answer like a mountain guide.');
     await readAnswer();

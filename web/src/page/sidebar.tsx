@@ -130,7 +130,7 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSear
 /** Clears the filter if it hides a chat that was just started or opened. */
 function useClearFilter({ isListed, unfilter }: { readonly isListed: boolean; readonly unfilter: () => void }): void {
   const { route } = usePage();
-  const target = route.at === 'conversation' ? route.id : route.at;
+  const target = route.at === 'conversation' ? route.id : [route.at, route.at === 'new' ? route.project : ''].join(' ');
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per route, not for each letter of a search
   useEffect(() => {
     if (!isListed) unfilter();
@@ -159,11 +159,16 @@ interface FilterListProps {
   readonly onSelect: (filter: ConversationFilter) => void;
 }
 
-/** Filters for projects and the archive, if there are any, and a button for a new project. */
+/** Filters for projects and the archive, if there are any, and a button for a new project. Selects the project of a new chat. */
 function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
   const strings = useStrings();
+  const { route } = usePage();
   const summaries = useSummaries();
   const tags = useProjectNames(checkDelayMs);
+  const newChatProject = route.at === 'new' && tags.includes(route.project ?? '') ? route.project : undefined;
+  useEffect(() => {
+    if (newChatProject !== undefined) onSelect({ tag: newChatProject });
+  }, [newChatProject, onSelect]);
   const hasArchived = summaries.some(({ archived }) => archived === true);
   const isStale = typeof filter === 'object' ? !tags.includes(filter.tag) : filter === 'archived' && !hasArchived;
   useEffect(() => {
