@@ -78,6 +78,17 @@ describe('pasting', () => {
   });
 });
 
+describe('a dialog with a text field', () => {
+  it.each(['New project', 'Chat settings'])('keeps the text if the user clicks outside: %s', async (name) => {
+    const { page } = await fixture.open('demo');
+    await page.getByRole('button', { name }).click();
+    const field = page.getByRole('dialog', { name }).getByRole('textbox').first();
+    await field.fill('Long text');
+    await page.mouse.click(5, 5);
+    expect(await field.inputValue({ timeout: 5_000 })).toBe('Long text');
+  });
+});
+
 describe('the end of a chat', () => {
   it('is followed after a long answer, hints at controls below the view, and keeps an opened editor in view', async () => {
     fixture.upstream.script(

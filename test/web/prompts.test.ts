@@ -28,6 +28,8 @@ it('stores prompts, offers those of the service, inserts them after a slash, and
     ['Count', 'Count to 3'],
   ] as const) {
     await dialog.getByLabel('Name').fill(name);
+    // A click outside does not close the dialog, which would lose the text.
+    await page.mouse.click(5, 5);
     await dialog.getByLabel('Text').fill(content);
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByRole('button', { name, exact: true }).waitFor();

@@ -146,7 +146,7 @@ export function NewProjectDialog({ names, close }: { readonly names: readonly st
     });
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': id, closedby: 'any' }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog', 'aria-labelledby': id }}>
       <form className="form" aria-busy={isSaving} onSubmit={start}>
         <h2 id={id}>{newProject}</h2>
         <p className="soft small">

@@ -40,7 +40,7 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
   };
   const edit = (name: string): void => attempt(readPrompt(service, 'said', name).then(setDraft));
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog prompts-dialog', 'aria-labelledby': id, closedby: 'any' }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog form-dialog prompts-dialog', 'aria-labelledby': id }}>
       <h2 id={id}>{promptsStrings.prompts}</h2>
       <p className="soft small">{promptsStrings.promptsHint}</p>
       <ul>

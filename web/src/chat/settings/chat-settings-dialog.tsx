@@ -45,7 +45,7 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
     closeDialog();
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog chat-settings', 'aria-labelledby': titleId, closedby: 'any' }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog chat-settings', 'aria-labelledby': titleId }}>
       <form onSubmit={submit}>
         <h2 id={titleId}>{strings.chatSettings}</h2>
         <Presets settings={toSettings(draft)} apply={(preset) => setDraft(toDraft(preset))} />
