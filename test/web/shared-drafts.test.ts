@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
@@ -23,6 +24,11 @@ const readDescription = async (): Promise<unknown> => {
   return (json as { description?: string }).description;
 };
 
+async function discardChanges(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Discard changes' }).click();
+}
+
 it('keeps changes of a shared application apart until the user saves them for everyone', async () => {
   const { service, browser } = fixture;
   await store(service, 'guide', quickApp({}, { displayName: 'Guide', description: 'Old.', userRoles: ['default'] }));
@@ -34,6 +40,9 @@ it('keeps changes of a shared application apart until the user saves them for ev
   expect(buttonTops).toHaveLength(3);
   expect(new Set(await Promise.all(buttonTops)).size).toBe(1);
   await page.getByRole('button', { name: 'Discard changes' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  expect(await description.inputValue()).toBe('New.');
+  await discardChanges(page);
   await page.getByText('Everything is saved').waitFor();
   expect(await description.inputValue()).toBe('Old.');
   await description.fill('New.');
@@ -58,7 +67,7 @@ it('shows the stored number after the user discards changes', async () => {
   const { page } = await openEditor('limited', { browser, service });
   const number = page.getByLabel('Tokens kept free');
   await number.fill('250');
-  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await discardChanges(page);
   await page.getByText('Everything is saved').waitFor();
   expect(await number.inputValue()).toBe('100');
 });
@@ -85,7 +94,7 @@ it('restores a new application after a reload, and asks before a template replac
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'New application' }).click();
   expect(await name.inputValue()).toBe('Half done');
-  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await discardChanges(page);
   await page.getByRole('button', { name: /^Weather/ }).click();
   expect(await name.inputValue()).toBe('Weather');
   expect(await page.evaluate(countDrafts)).toBe(0);

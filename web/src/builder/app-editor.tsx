@@ -3,6 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { formatRoute } from '../page/route.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
+import { useConfirmation } from '../parts/question-dialog.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { AppSheet } from './app-sheet.tsx';
@@ -111,8 +112,10 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
   const { stored, isDirty, isTouched, isSaving, isRestored, load } = draft;
   const { go } = usePage();
   const strings = useBuilderStrings();
+  const { askConfirmation, dialog } = useConfirmation();
   const hasUsers = isShared(stored);
-  const discard = (): void => {
+  const discard = async (): Promise<void> => {
+    if (!(await askConfirmation(strings.discardQuestion, strings.discardChanges))) return;
     if (stored !== undefined) load();
     else {
       draft.discard();
@@ -126,7 +129,10 @@ function SaveBar({ draft, isInvalid, save, tryIt }: SaveBarProps) {
       <span className="soft small">
         {!isDirty ? strings.allSaved : isTouched && (hasUsers ? strings.unsavedShared : strings.unsaved)}
       </span>
-      {isDirty && (stored !== undefined || isRestored) && <TextButton onClick={discard}>{strings.discardChanges}</TextButton>}
+      {isDirty && (stored !== undefined || isRestored) && (
+        <TextButton onClick={() => void discard()}>{strings.discardChanges}</TextButton>
+      )}
+      {dialog}
       {/* Not `disabled`, because a disabled button would lose the focus when saving starts. */}
       <button type="button" className="button" aria-disabled={isBlocked} onClick={isBlocked ? undefined : tryIt}>
         {isDirty ? (hasUsers ? strings.tryShared : strings.saveAndTry) : strings.tryIt}

@@ -58,6 +58,7 @@ export const builderGerman: BuilderStrings = {
   saveForAll: 'Für alle speichern',
   unsavedShared: 'Nicht gespeichert. Bis du speicherst, siehst nur du die Änderungen. Mit dem Tab gehen sie verloren.',
   discardChanges: 'Änderungen verwerfen',
+  discardQuestion: 'Alle Änderungen verwerfen, die seit dem letzten Speichern der Anwendung gemacht wurden?',
   yourRoles: 'Deine Rollen:',
   replaceDraftQuestion: 'In diesem Tab gibt es eine neue Anwendung, die nicht gespeichert ist. Möchtest du sie ersetzen?',
   replaceDraft: 'Ersetzen',

@@ -57,6 +57,7 @@ export const builderEnglish = {
   saveForAll: 'Save for everyone',
   unsavedShared: 'Not saved. Until you save, only you see the changes. Closing the tab loses them.',
   discardChanges: 'Discard changes',
+  discardQuestion: 'Discard all changes since the application was last saved?',
   yourRoles: 'Your roles:',
   replaceDraftQuestion: 'You have an unsaved new application in this tab. Replace it?',
   replaceDraft: 'Replace',

@@ -61,6 +61,7 @@ export const builderSpanish: BuilderStrings = {
   saveForAll: 'Guardar para todos',
   unsavedShared: 'Sin guardar. Hasta que guardes, solo tú ves los cambios. Al cerrar la pestaña se pierden.',
   discardChanges: 'Descartar los cambios',
+  discardQuestion: '¿Descartar todos los cambios hechos desde la última vez que se guardó la aplicación?',
   yourRoles: 'Tus roles:',
   replaceDraftQuestion: 'En esta pestaña hay una aplicación nueva sin guardar. ¿Quieres sustituirla?',
   replaceDraft: 'Sustituir',

@@ -62,6 +62,7 @@ export const builderFrench: BuilderStrings = {
   unsavedShared:
     'Non enregistré. Tant que vous n’enregistrez pas, vous seul voyez les modifications. Fermer l’onglet les efface.',
   discardChanges: 'Abandonner les modifications',
+  discardQuestion: 'Abandonner toutes les modifications faites depuis le dernier enregistrement de l’application ?',
   yourRoles: 'Vos rôles :',
   replaceDraftQuestion: 'Cet onglet contient une nouvelle application non enregistrée. Voulez-vous la remplacer ?',
   replaceDraft: 'Remplacer',
