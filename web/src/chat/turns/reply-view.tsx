@@ -18,6 +18,17 @@ import '../notes.css';
 const ControlList = lazyView(() => import('./control-list.tsx').then(({ ControlList: view }) => view));
 const loadActions = () => import('./reply-actions.tsx');
 const loadEditor = () => import('./reply-editor.tsx');
+let isPreloaded = false;
+
+/** Loads the actions once for all replies, because each import searches the complete page for its style sheet. */
+function preloadActions(): void {
+  if (isPreloaded) return;
+  isPreloaded = true;
+  void Promise.all([loadActions(), loadEditor()]).catch(() => {
+    isPreloaded = false;
+  });
+}
+
 const ReplyActions = lazyView(() => loadActions().then(({ ReplyActions: view }) => view));
 const ReplyEditor = lazyView(() => loadEditor().then(({ ReplyEditor: view }) => view));
 const ToolResultForm = lazyView(() => import('./tool-result-form.tsx').then(({ ToolResultForm: view }) => view));
@@ -48,7 +59,7 @@ export function ReplyView({ reply, versionIds, conversationId, nextQuestion, sen
   const calls = listClientCalls(reply);
   const { isEditing, setIsEditing, article } = useEditing();
   // Loads the actions together with the answer, because the network may be gone when they are needed.
-  useEffect(() => void Promise.allSettled([loadActions(), loadEditor()]), []);
+  useEffect(preloadActions, []);
   if (isEditing)
     return (
       <Guard fallback={<EditorMissing close={() => setIsEditing(false)} />} pending={<ReplyBody {...{ reply, isDeferred }} />}>
