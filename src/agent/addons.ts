@@ -32,7 +32,7 @@ export interface AddonToolsDeps extends RestSources {
   readonly reader: OpenApiReader;
 }
 
-/** The user who sends the request. */
+/** The user who sends the request, and the signal of the request. */
 export interface AddonUser {
   readonly signal: AbortSignal;
   readonly subject: string;
@@ -128,7 +128,8 @@ export interface AddonRules {
 
 /**
  * Returns the addons that a request names, each once. An address that is not configured is called without credentials. Throws
- * `unknown_addon` for a name that is not configured, and for an address that `security.addonUrls` does not allow.
+ * `unknown_addon` for a name that is not configured, and for an address that is invalid or that `security.addonUrls` does not
+ * allow.
  */
 export function findAddons(rules: AddonRules, requested: readonly RequestedAddon[]): NamedAddon[] {
   const addonsByName = new Map<string, NamedAddon>();

@@ -5,7 +5,7 @@ import type { Attachment, Citable } from '#domain/tools/tool.ts';
 /** A numbered passage that the model can cite. */
 export interface Citation {
   readonly number: number;
-  /** Hash that identifies the passage, also after its excerpt was shortened. */
+  /** Hash that identifies the passage, even after its excerpt was shortened. */
   readonly key: string;
   readonly attachment: Attachment;
   /** Whether the tool considered the passage its best match. */
@@ -127,8 +127,8 @@ const wordOrNumber = /[\p{L}\p{M}\p{N}]+(?:[-_./:][\p{L}\p{M}\p{N}]+)*/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 /**
- * Returns the indexes of the passages that are sources of the answer's sentences. Each sentence counts for the passage that
- * contains most of its words.
+ * Returns the indexes of the passages that are sources of the answer's sentences. A sentence counts for the passage with the
+ * largest weighted share of its words. Sentences below `minWeight` and shares below `minShare` do not count.
  */
 export function findSourcePassages(answer: string, passages: readonly string[]): ReadonlySet<number> {
   const wordSets = passages.map((passage) => new Set(listSignificantWords(passage)));

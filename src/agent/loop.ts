@@ -33,9 +33,9 @@ import {
  * Lets a model work with tools (docs/quick-apps.md, How a run works): sends it a request, runs the tools that it calls, sends
  * the results, and repeats until it answers. The reply has one choice.
  *
- * No chunk precedes the first chunk of the model, and errors of the model are thrown. If a reply also calls tools of the
- * client, the run's own tools run first, and then the run stops with the client's calls. If a tool has a question for the user,
- * the run stops with the question and the controls to answer it. The client's calls follow after the answer.
+ * The reply to a new run starts after the model's first chunk. Errors of the model are thrown. If a reply also calls tools of
+ * the client, the run's own tools run first, and then the run stops with the client's calls. If a tool has a question for the
+ * user, the run stops with the question and the controls to answer it. The client's calls follow after the answer.
  */
 export async function* runLoop(options: LoopOptions): AsyncGenerator<Frame, void> {
   const loop = new Loop(options);
@@ -89,7 +89,10 @@ class Loop {
     return new FullResults(toolset.prepare(wrapTool(tool)), earlierResults);
   }
 
-  /** Runs the loop. Sends the run's state before an error and with it, so that completed tool calls are not repeated. */
+  /**
+   * Runs the loop. If it fails after it added messages, sends the run's state before the error and in the error, so that
+   * completed tool calls are not repeated.
+   */
   async *run(): AsyncGenerator<Chunk, void> {
     try {
       yield* this.#run();
@@ -225,7 +228,8 @@ class Loop {
   }
 
   /**
-   * Ends a run whose answer must follow a format. If the last turn does not, the model gets one more request, without tools.
+   * Ends a run whose answer must follow a format. If the last turn does not follow it, and a turn is left, the model gets one
+   * more request, without tools.
    */
   async *#finishFormatted(draft: Turn, turnNumber: number, format: AnswerFormat): AsyncGenerator<Chunk, void> {
     let turn = draft;
@@ -263,7 +267,7 @@ class Loop {
     for (const { name, reason } of this.#options.missing ?? []) yield* this.#reply.createStage(name, reason, 'failed');
   }
 
-  /** Withholds text that may not be part of a formatted answer. */
+  /** Withholds the text of a run whose answer must follow a format. The answer is sent after it was checked. */
   #filterDelta(delta: Delta): Delta | undefined {
     if (this.#format === undefined || delta.content === undefined) return delta;
     const { content: _content, ...otherFields } = delta;

@@ -94,7 +94,7 @@ export class ModelRequests {
     return { ...otherFields, messages, ...toolFields, ...(format !== undefined && canHaveFormat && { response_format: format }) };
   }
 
-  /** Returns the tools to offer. The last turn has none. A forced tool choice applies to the first turn only. */
+  /** Returns the tools to offer. The last turn has none. `tool_choice` applies to the first turn only. */
   #createToolFields(turnNumber: number): Partial<ChatRequest> {
     const { tools, tool_choice, parallel_tool_calls } = this.#options.request;
     if (this.#results.hasAny || this.#window?.isReduced) this.#toolset.offer(this.#results.toolName);

@@ -69,8 +69,9 @@ interface ParsedArguments {
 }
 
 /**
- * Parses the arguments of a tool call, without optional arguments that are null. Any arguments are valid if the schema is
- * absent or cannot be used. Arguments that cannot be checked in time are invalid. Yields to the event loop first.
+ * Parses the arguments of a tool call. Drops null values of optional arguments whose schema does not accept null. Wraps single
+ * values if the schema requires a list. Any JSON object is valid if the schema is absent or cannot be used. Arguments that
+ * cannot be checked in time are invalid. Yields to the event loop first.
  */
 export async function parseArguments(text: string, schema: JsonObject = {}, time = new CheckTime()): Promise<ParsedArguments> {
   // Yields even if the arguments are invalid, so that results keep the order of the calls.
@@ -85,7 +86,10 @@ export async function parseArguments(text: string, schema: JsonObject = {}, time
   return { args, error: `The tool was not run: ${issue}. Call it again with arguments that follow its schema.` };
 }
 
-/** Removes null values of optional arguments, because some models send null for every argument that they omit. */
+/**
+ * Removes null values of optional arguments that do not accept null, because some models send null for every argument that they
+ * omit.
+ */
 function removeOptionalNulls(args: JsonObject, schema: JsonObject): JsonObject {
   const { properties, required } = schema;
   const propertySchemas = toObject(properties);

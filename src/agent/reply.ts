@@ -117,8 +117,8 @@ function resolveIndex(indexes: Map<unknown, number>, innerIndex: unknown, nextIn
 export type HandoverMode = 'all tools' | 'one function';
 
 /**
- * Returns the end of a reply that returns calls to its client. Each call has its own delta, because clients only read the first
- * call of a delta.
+ * Returns the end of a reply that returns calls to its client. Each call has its own delta, because some clients read only the
+ * first call of a delta.
  */
 export function toHandover(
   calls: readonly ToolCall[],

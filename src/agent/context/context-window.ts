@@ -111,7 +111,10 @@ export class ContextWindow {
     return (await this.#reduce(request, maxTokens, true)) ? this.#render(request) : undefined;
   }
 
-  /** Returns the maximum size in bytes of each of `resultCount` tool results that still fits next to the request. */
+  /**
+   * Returns the maximum size in bytes of each of `resultCount` tool results of a turn. Only the settings, the instructions, and
+   * the last question count as used, because the rest of the request can be reduced.
+   */
   getMaxResultBytes(request: ChatRequest, resultCount: number): number {
     const { maxTokens, strategy } = this.#options;
     if (strategy === 'off' || maxTokens === undefined) return Number.POSITIVE_INFINITY;

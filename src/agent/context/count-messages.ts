@@ -16,7 +16,7 @@ const tokensPerMessage = 5;
 const tokensPerImage = 1_600;
 /** Number of base64 characters per token, for files other than images. */
 const charsPerToken = 16;
-/** Maximum number of characters that an exact counter tokenizes, which takes up to 8 µs each. */
+/** Maximum number of characters that an exact counter tokenizes. Each takes up to 8 µs. */
 const maxExactChars = 500_000;
 
 /** Creates a counter that estimates. The estimate tends to be too high. */

@@ -70,8 +70,8 @@ async function requestSummary(content: string, { sendRequest, request, addUsage 
 }
 
 /**
- * Splits messages into one text per request. If they exceed the maximum number of requests, the middle of long messages is
- * dropped.
+ * Splits messages into one text per request. If they exceed the maximum number of requests, drops the middle of long messages,
+ * and then the oldest texts.
  */
 function toParts(messages: readonly Message[], maxTokens: number): string[] {
   const lines = messages.map(toLine);

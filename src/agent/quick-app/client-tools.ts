@@ -64,7 +64,7 @@ function findForcedTool(call: ChatRequest['function_call'], choice: unknown, off
   return tool && { type: 'function', function: { name: tool.function.name } };
 }
 
-/** Returns the request fields that do not reach the model of a quick app, because the application sets them. */
+/** Returns the request fields that a quick app ignores, at least in part. */
 export function listIgnoredFields(app: QuickApp, request: ChatRequest): string[] {
   const { temperature, addons = [] } = request;
   return [

@@ -44,7 +44,7 @@ const notRunText = 'The tool was not run, because the user continued without it.
 
 /**
  * Replaces replies by the messages that their states contain. Throws `invalid_request` for a state that cannot be opened, and
- * for a tool result without a matching call.
+ * for a result that matches no pending call of an open run.
  */
 export function readConversation(messages: readonly Message[], open: OpenState): Conversation {
   const reader = new ConversationReader(open);

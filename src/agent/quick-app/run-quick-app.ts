@@ -22,7 +22,7 @@ export interface QuickAppRun
   extends ReplyHead,
     Pick<LoopOptions, 'request' | 'signal' | 'acceptedMedia' | 'acceptsFormatWithTools' | 'wrapTool' | 'onRejectedCall'> {
   readonly app: QuickApp;
-  /** Tools of the app, including the missing ones. */
+  /** Loaded tools of the app, and toolsets that are missing. */
   readonly tools: LoadedTools;
   readonly conversation: Conversation;
   /** Sends a request to the app's model on behalf of the caller. */
@@ -81,7 +81,7 @@ async function* sendModelRequest(run: QuickAppRun, request: ChatRequest, purpose
   yield* frames;
 }
 
-/** Returns undefined if the reply has no tools, no controls, no reduced context, and no state of the model's own reply. */
+/** Returns undefined if the run added no messages and no controls, reduced no context, and received no state from the model. */
 async function buildState(run: QuickAppRun, memory: RunMemory, citations: Citations): Promise<JsonObject | undefined> {
   const hasAdded = memory.added.length > 0 || memory.controls.length > 0;
   if (!hasAdded && memory.inner === undefined && memory.context === undefined) return undefined;

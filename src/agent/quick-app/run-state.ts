@@ -178,7 +178,7 @@ function offload(
   return { state: { ...state, ...marked }, texts: [...numbers.keys()] };
 }
 
-/** Parses a marker. Returns undefined for any other text. */
+/** Parses a text in the form of a marker. Other texts can have this form too, so check that the name exists. */
 export function parseMarker(text: string): { readonly name: string; readonly number: number } | undefined {
   const end = text.length <= maxMarkerChars ? text.indexOf(':') : -1;
   const number = Number(text.slice(end + 1));

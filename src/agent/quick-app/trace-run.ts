@@ -48,7 +48,10 @@ interface TraceOptions {
   readonly computeCostUsd: (usage: readonly PricedUsage[]) => number | undefined;
 }
 
-/** Runs a quick app, and adds a trace to its reply: missing toolsets, model requests and replies, and tool calls. */
+/**
+ * Runs a quick app, and adds a trace to its reply: missing toolsets, model requests and replies, tool calls, and context
+ * reductions.
+ */
 export async function* traceRun(run: QuickAppRun, options: TraceOptions): AsyncIterable<Frame> {
   const trace = new Trace(run, options);
   let hasStarted = false;
