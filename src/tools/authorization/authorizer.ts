@@ -2,7 +2,7 @@ import { replaceText } from '#base/text/find-text.ts';
 import type { Authorization, McpAuthorization } from '#contract/configuration/authorization.ts';
 import type { ClientCredentials, TokenCache } from './token-cache.ts';
 
-/** Parts of a request that authenticate the caller. They override everything else in the request. */
+/** Parts of a request that authenticate it at a tool's server. They override everything else in the request. */
 export interface Credentials {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;

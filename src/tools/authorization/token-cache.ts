@@ -13,7 +13,7 @@ export type ClientCredentials = Extract<Authorization, { type: 'client_id_secret
 
 const maxReplyBytes = 256 * 1024;
 const defaultLifetimeMs = 300_000;
-/** A token is renewed a tenth of its lifetime before it expires, but at most this long. */
+/** A token is renewed a tenth of its lifetime before it expires, at most this long before. */
 const maxMarginMs = 60_000;
 const maxCacheBytes = 4 * 1024 ** 2;
 

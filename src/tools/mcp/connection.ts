@@ -32,11 +32,11 @@ const maxServerRequests = 50;
 /** Maximum time for the server to end its session. */
 const maxCloseMs = 2_000;
 /**
- * Maximum delay of a timer. The request timeout of the SDK would include the wait for credentials, so it is effectively
- * disabled.
+ * Maximum delay of a timer. The request timeout of the SDK would include the wait for credentials, so this value effectively
+ * disables it.
  */
 const maxTimerMs = 2 ** 31 - 1;
-/** Minimum delay before a reconnection. Servers can request a shorter one, and also one that exceeds the maximum of a timer. */
+/** Minimum delay before a reconnection. Servers can request a shorter delay, or one that exceeds the maximum of a timer. */
 const minReconnectionMs = 250;
 const reconnectionOptions = {
   initialReconnectionDelay: 1_000,
@@ -50,7 +50,7 @@ export interface ConnectionOptions {
   /** `fetch` with a network guard. */
   readonly fetch: Fetch;
   readonly authorizer: Authorizer;
-  /** Maximum number of milliseconds for connecting, and in addition for obtaining credentials. */
+  /** Maximum number of milliseconds for connecting, and separately for obtaining credentials. */
   readonly connectMs: number;
   /** Protocol revision that an earlier connection with the same credentials negotiated. If undefined, it is negotiated. */
   readonly revision: PriorDiscovery | undefined;
@@ -185,8 +185,8 @@ function createTransport(sdk: Sdk, { settings, isBusy }: ConnectionOptions, fetc
 }
 
 /**
- * Returns whether to read a message of the server. Reads none after the server has sent too many concurrent requests, and calls
- * `onFlood`.
+ * Returns a function that decides whether to read a message of the server. When the server has sent too many concurrent
+ * requests, it calls `onFlood` and rejects all further messages.
  */
 function limitServerRequests(transport: Transport, onFlood: () => void): (message: Message) => boolean {
   const waiting = new Set<unknown>();

@@ -138,7 +138,7 @@ export class ActiveCalls {
 
   /**
    * Waits until only one call is left. If calls share a stream, only then is it certain which call a question belongs to. A
-   * second question in the meantime is canceled, which ends its call.
+   * second question in the meantime is answered with `cancel`.
    */
   async #waitForLast(signal: AbortSignal): Promise<ActiveCall | undefined> {
     if (this.#isWaiting) return undefined;

@@ -91,7 +91,7 @@ async function listResources(client: Client, cursor: string | undefined, sendOpt
   return { resources, templates, nextCursor };
 }
 
-/** Returns the templates. Servers may not support them, which a stateless server reports with 404. */
+/** Returns the templates. A server without templates returns an error, and a stateless server returns 404. */
 async function listTemplates(client: Client, sendOptions: SendOptions): Promise<readonly object[]> {
   try {
     return (await client.request({ method: 'resources/templates/list', params: {} }, sendOptions)).resourceTemplates;
@@ -138,8 +138,8 @@ interface SendOptions {
 }
 
 /**
- * Calls a tool of a server. Opens the session if necessary, and repeats the call as often as the server requests. Rejects with
- * `ToolError`, or with the reason of the signal.
+ * Calls a tool of a server. Opens the session if necessary, and repeats the call if the server requests further rounds, up to
+ * `maxRounds`. Rejects with `ToolError`, or with the reason of the signal.
  */
 async function callServer<Result extends object>(
   options: McpCallOptions,

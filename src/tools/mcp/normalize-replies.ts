@@ -103,7 +103,7 @@ function createListError({ jsonrpc, id }: Extract<Message, { result: unknown }>,
   return { jsonrpc, id, error: { code, message } };
 }
 
-/** By name of the list: returns the supported fields of an entry, or an empty list if the entry is unusable. */
+/** Functions by name of the list. Each returns the supported fields of an entry, or an empty list if the entry is unusable. */
 const entryNormalizers: Readonly<Record<string, (listed: unknown) => JsonObject | readonly JsonObject[]>> = {
   tools: normalizeTool,
   resources: (listed) => normalizeEntry(listed, 'uri'),

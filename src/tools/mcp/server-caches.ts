@@ -16,7 +16,10 @@ interface KnownRevision {
   readonly untilMs: number;
 }
 
-/** Caches the protocol revision of servers by address, credentials, and headers, so that sessions do not negotiate it again. */
+/**
+ * Caches the protocol revision of servers by address, protocol, credentials, and headers, so that sessions do not negotiate it
+ * again.
+ */
 export class Revisions {
   readonly #cache: BoundedCache<KnownRevision>;
   readonly #clock: Clock;
@@ -67,7 +70,10 @@ export class UnresponsiveServers {
     this.#clock = clock;
   }
 
-  /** Runs a request, unless the server was unresponsive a moment ago. Rejects with the error of `work`. */
+  /**
+   * Runs `work`, unless the server was unresponsive within the last minute. Then rejects with `UnresponsiveServerError`.
+   * Otherwise, rejects with the error of `work`.
+   */
   async guard<Value>(settings: McpToolsetSettings, work: () => Promise<Value>): Promise<Value> {
     const key = computeKey(settings);
     const entry = this.#cache.find(key);

@@ -31,7 +31,7 @@ export class ServerFetch {
   readonly #options: ServerFetchOptions;
   readonly #origin: string;
   #secrets: readonly string[];
-  /** Error of the last failed request. The SDK may not report it. */
+  /** Error of the last failed request. The SDK does not always report it. */
   lastError: ToolError | undefined;
 
   constructor(options: ServerFetchOptions) {
@@ -94,8 +94,8 @@ export class ServerFetch {
   }
 
   /**
-   * Some servers return 401 or 403 with a text for an unknown session, although MCP requires 404. A challenge means that the
-   * credentials were rejected.
+   * Returns whether a 401 or 403 concerns only an unknown session. Some servers explain this in the text of the response,
+   * although MCP requires 404. A challenge means that the credentials were rejected.
    */
   async #rejectsSession({ headers }: RequestInit, response: Response): Promise<boolean> {
     const isRejection = (response.status === 401 || response.status === 403) && !response.headers.has('www-authenticate');

@@ -14,7 +14,7 @@ import { toScalarText, toText } from './to-text.ts';
 
 export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'contentType'>;
 
-/** Error for an operation that needs a value that a tool cannot send. */
+/** Error for an operation that cannot become a tool. The message is the reason. */
 export class UnsupportedOperation extends Error {}
 
 const maxArgumentNameChars = 64;
@@ -209,7 +209,7 @@ type Style = Pick<RestTarget, 'style' | 'explode'>;
 
 const styles: readonly RestStyle[] = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'];
 
-/** Returns the serialization style of a query parameter, or no style for the default, which repeats the key for lists. */
+/** Returns the serialization style of a query parameter, or no style for the default. By default, lists repeat the key. */
 function getQueryStyle(parameter: JsonObject, schema: JsonObject): Style {
   const style = styles.find((name) => name === parameter.style) ?? 'form';
   if (style === 'deepObject') return { style };

@@ -26,8 +26,8 @@ export interface OpenApiTools {
 }
 
 /**
- * Returns the operations of a dereferenced OpenAPI 3.1 document, in its order. Server URLs are relative to the document's
- * address.
+ * Converts the operations of a dereferenced OpenAPI 3.1 document to tools. Keeps the order of the paths. Server URLs are
+ * relative to the document's address.
  */
 export function toRestTools(document: JsonObject, documentUrl: URL): OpenApiTools {
   const tools: RestToolDefinition[] = [];

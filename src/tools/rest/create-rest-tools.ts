@@ -167,7 +167,10 @@ async function readContent({ headers, body }: HttpReply, maxBytes: number): Prom
 const textTypes =
   /^text\/|[/+](json|xml|yaml|x-yaml|javascript|csv|graphql)$|^application\/(x-www-form-urlencoded|json[\w-]*|x-ndjson|jsonl)$/;
 
-/** Returns undefined if the content is not text. Content without a type is text if it is valid UTF-8. */
+/**
+ * Returns undefined if the content is not text. Content without a type, or of the type `application/octet-stream`, is text if
+ * it is valid UTF-8 without NUL bytes.
+ */
 function toText({ bytes, type, charset, isComplete }: Content): string | undefined {
   if (textTypes.test(type)) return createDecoder(charset).decode(bytes, { stream: !isComplete });
   if (type !== 'application/octet-stream' || bytes.includes(0)) return undefined;

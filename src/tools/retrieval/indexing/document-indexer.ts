@@ -39,8 +39,8 @@ interface VectorJob {
 
 /**
  * Keeps the passage index up to date with the requested files, in the background. First indexes the words of a file, then its
- * vectors. Create one per process. Concurrently reads two requested documents of different buckets and one in advance, and
- * creates vectors for one document.
+ * vectors. Create one per process. Reads at most two requested documents of different buckets and one document in advance at
+ * the same time, and creates vectors for one document at a time.
  */
 export class DocumentIndexer {
   readonly #deps: DocumentIndexerDeps;

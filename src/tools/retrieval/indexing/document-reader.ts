@@ -130,7 +130,10 @@ interface Content {
   readonly id: string;
 }
 
-/** Reads the bytes of a stored file. Throws `DocumentError` if the file is too long or no longer exists, or `StoreError`. */
+/**
+ * Reads the bytes of a stored file. Throws `DocumentError` if the file is longer than expected or no longer exists, or
+ * `StoreError`.
+ */
 async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes: number): Promise<Content> {
   const stream = await blobs.read(file.blob, undefined);
   if (stream === undefined) throw new DocumentError('It was deleted or replaced while it was to be read.', { isTransient: true });

@@ -9,7 +9,10 @@ const maxHeadingChars = 200;
 const tokensPerWordChar = 0.25;
 const tokensPerOtherChar = 0.5;
 
-/** Splits a document into passages. No passage spans a heading or a page. Each row of a table follows its header. */
+/**
+ * Splits a document into passages. No passage spans a heading or a page. Each passage of a table starts with the header of the
+ * table, unless the header is long.
+ */
 export function chunkBlocks(blocks: readonly Block[]): Passage[] {
   const chunker = new Chunker();
   for (const block of blocks) chunker.addBlock(block);
@@ -58,10 +61,7 @@ class Chunker {
     this.#page = page;
   }
 
-  /**
-   * Adds a passage for a heading without content, and for a heading that is too long to repeat. Their text would be lost
-   * otherwise.
-   */
+  /** Adds a passage for a heading without content. Its text would be lost otherwise. */
   #addBareHeading(): void {
     const innermost = this.#headings.at(-1);
     if (!this.#isBare || innermost === undefined) return;

@@ -53,8 +53,8 @@ function loadCsv(bytes: Uint8Array): LoadedBlocks {
 }
 
 /**
- * Loads plain text. Empty lines separate paragraphs, and form feeds separate pages. A line that looks like a heading becomes one
- * if it is underlined, or if it is the only line of its paragraph.
+ * Loads plain text. Empty lines separate paragraphs, and form feeds separate pages. A line becomes a heading if it is
+ * underlined, or if it looks like a heading and is the only line of its paragraph.
  */
 function loadText(bytes: Uint8Array): LoadedBlocks {
   const pages = decodeText(bytes).split('\f');

@@ -20,7 +20,7 @@ export function readHtml(html: string, pageMark?: string): LoadedBlocks {
   return { title: title || (blocks.find((block) => block.kind === 'heading')?.text ?? ''), blocks };
 }
 
-/** Uses the charset that the page declares only if the bytes are not UTF-8. */
+/** Uses the charset that the page declares, unless it is UTF-8, UTF-16, or unknown. */
 function decode(bytes: Uint8Array): string {
   const text = decodeText(bytes);
   const declaredCharset = charsetPattern.exec(text.slice(0, 2048))?.[1];
