@@ -3,7 +3,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { findSchemaError, unusableSchema } from '#contract/schemas/schema-error.ts';
 
-/** Required format of an answer: JSON that matches the schema, if there is one. */
+/** Required format of an answer: JSON that matches the schema. If the schema is undefined, the answer must be a JSON object. */
 export interface AnswerFormat {
   readonly schema: JsonObject | undefined;
 }

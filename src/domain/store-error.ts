@@ -12,7 +12,7 @@ export class StoreError extends ParleyError {
   }
 }
 
-/** Resolves with undefined instead of a `StoreError`. Rethrows other errors. */
+/** Handles a rejection: returns undefined for a `StoreError`, and throws any other error. */
 export function ignoreStoreError(error: unknown): undefined {
   if (!(error instanceof StoreError)) throw error;
 }

@@ -87,8 +87,8 @@ export interface EntryStore {
   /** Returns those of the SHA-256 digests that an earlier change revoked. */
   findRevoked(digests: readonly string[]): Promise<readonly string[]>;
   /**
-   * `beforeRevision` excludes that revision and later ones. Each change has at most 20 writes. A page has fewer changes than `limit`
-   * if these are large.
+   * `beforeRevision` excludes that revision and later ones. Each change has at most 20 writes. A page has fewer changes than
+   * `limit` if the changes are large.
    */
   listChanges(page: { readonly beforeRevision: number; readonly limit: number }): Promise<ChangePage>;
   findChange(id: string): Promise<CommittedChange | undefined>;

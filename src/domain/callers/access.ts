@@ -35,8 +35,8 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
 }
 
 /**
- * Returns the error for a deployment that the caller may not use. For a saved application it is the same as for an ID without an
- * application, which has no `ownership`, so that it does not reveal which applications exist.
+ * Returns the error for a deployment that the caller may not use. A saved application gets the same error as an unknown ID, so
+ * that the error does not reveal which applications exist. An unknown ID has no `ownership`.
  */
 export function createClosedError(
   caller: Actor,

@@ -41,10 +41,7 @@ export function requireUnbound(holder: Holder, boundKeys: BoundKeys | undefined)
   );
 }
 
-/**
- * Returns the ID of a record that a caller stores. The ID identifies the bound key that stored it and, like all IDs, contains
- * only letters.
- */
+/** Returns the ID of a record that a caller stores. If the caller's key is bound, the ID identifies the key. */
 export function toRecordId(prefix: string, holder: Holder, unique: string): string {
   return `${prefix}_${getTag(holder)}${unique.replaceAll('-', '')}`;
 }

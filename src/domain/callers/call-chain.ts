@@ -26,8 +26,9 @@ export function buildPath(deployment: Deployment, caller: Caller): readonly stri
 }
 
 /**
- * Returns whether the call chain of a per-request key contains an application that another user saved. Such an application has
- * the roles of its user, but not that user's rights as an owner. Applications of `trustedOwner` do not count.
+ * Returns whether the call chain of a per-request key contains an application that another user saved. Calls of such an
+ * application have the roles of the user at the root of the chain, but not the rights of this user as an owner. Applications of
+ * `trustedOwner` do not count.
  */
 export function hasForeignApplication({ subject, chain }: Actor, trustedOwner = subject): boolean {
   const savedIds = chain?.path.filter((id) => id.startsWith(applicationPrefix)) ?? [];

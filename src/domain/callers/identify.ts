@@ -10,15 +10,13 @@ import { type KeyRing, type RingEntry, requireAllowedAddress } from './key-ring.
 import type { PerRequestKeys } from './per-request-keys.ts';
 
 /**
- * Resolves the caller of a key or token. Usually returns synchronously for a configured key without bounds
- * on its expiry, addresses, and deployments.
- * Throws:
+ * Resolves the caller of a key or token. Usually returns synchronously for a configured key without bounds on its expiry,
+ * addresses, and deployments. Throws:
  * - `invalid_api_key` or `invalid_token` if the credentials are not valid.
  * - `address_not_allowed` if the key is bound to addresses that do not include the address of the request.
  * - `overloaded` if a store or identity provider is unavailable, or if this node's copy of the keys may be outdated.
  * - `request_limit_exceeded` if too many unknown tokens come from the address of the request.
- * - `access_denied` for a key that is bound to deployments, unless the route accepts such keys. Only this function rejects
- *   them.
+ * - `access_denied` for a key that is bound to deployments, unless the route accepts such keys.
  * - `user_blocked` for any credentials of a blocked user.
  */
 export type Identify = (credentials: string, from: RequestOrigin, boundKeys?: BoundKeys) => Caller | Promise<Caller>;

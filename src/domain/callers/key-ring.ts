@@ -47,7 +47,10 @@ export class KeyRing {
     return this.#entries.get(hashKey(key));
   }
 
-  /** Returns whether a secret is still one of its key: not removed, blocked, or replaced. Does not check whether it has expired. */
+  /**
+   * Returns whether a secret of a key is still accepted: the key was not removed or blocked, and the secret was not replaced.
+   * Does not check the expiry.
+   */
   accepts({ id, secretId }: ConfiguredKey): boolean {
     const secretIds = this.#secretIds.get(id);
     return secretIds !== undefined && (secretId === undefined || secretIds.includes(secretId));

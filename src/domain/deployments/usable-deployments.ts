@@ -41,7 +41,10 @@ export async function findUsable(
   return deployment;
 }
 
-/** Returns whether the caller may not know if an application with the ID exists, unless it is shared with the caller. */
+/**
+ * Returns whether the existence of an application with this ID must stay hidden from the caller, unless it is shared with the
+ * caller.
+ */
 function isHidden(caller: Actor, id: string): boolean {
   if (!id.startsWith(applicationPrefix)) return false;
   return hasForeignApplication(caller) || !id.startsWith(`${applicationPrefix}${toBucket(caller.subject)}/`);

@@ -58,8 +58,8 @@ export function requireWritable(caller: Caller, location: ResourceLocation): voi
 
 /**
  * Returns whether a caller owns a location. A user owns a bucket. An application owns a bucket or folder, and its data folder
- * in the bucket of the user whom it answers. It never replaces the user as the owner of applications. A key that is bound to
- * deployments owns no bucket and forwards no files.
+ * in the bucket of the user whom it answers. It never owns applications. A key that is bound to deployments owns no bucket and
+ * forwards no files.
  */
 function isOwnLocation(caller: Caller, { kind, bucket, path }: ResourceLocation): boolean {
   const { subject, chain } = caller;
@@ -71,7 +71,10 @@ function isOwnLocation(caller: Caller, { kind, bucket, path }: ResourceLocation)
   return kind === 'files' && toBucket(subject) === bucket && path.startsWith(`${getAppDataPath(deployment)}/`);
 }
 
-/** Returns whether earlier versions of Parley stored the resource for the application that answers, which may still read it. */
+/**
+ * Returns whether the location is in the bucket in which earlier versions of Parley stored resources of the answering
+ * application. The application can still read them.
+ */
 function isFormerLocation({ chain }: Caller, { kind, bucket }: ResourceLocation): boolean {
   return chain !== null && kind !== 'applications' && toDeploymentBucket(chain.path.at(-1) ?? '') === bucket;
 }

@@ -114,7 +114,10 @@ export interface ResponseStore {
   listChain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly ChainLink[]>;
   /** Returns background responses of a user after `after`, latest first. Returns undefined if `after` is not one of them. */
   listBackground(subject: string, query: BackgroundQuery): Promise<ResponsePage | undefined>;
-  /** Returns items of a user's responses and conversations, by ID. `maxBytes` limits the responses and items that contain them. */
+  /**
+   * Returns items of a user's responses and conversations, by ID. `maxBytes` limits the total size of these responses and of
+   * these conversation items.
+   */
   findItems(subject: string, ids: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, JsonObject> | Oversize>;
   /** Stores a response that starts. With `run`, any node may answer it later. */
   begin(response: RunningResponse, run?: JsonObject): Promise<void>;

@@ -16,7 +16,8 @@ export interface Tool {
   readonly remote?: RemoteTool;
   /**
    * Runs the tool. A result with `failed`, or a thrown `ToolError`, reports a failure to the model. For any other error, the
-   * model only learns that the tool failed. The arguments come from the model, so they are untrusted and not validated.
+   * model only learns that the tool failed. The arguments come from the model, so they are untrusted. They are validated only
+   * if `parameters` is a usable schema.
    */
   run(args: JsonObject, context: ToolContext): Promise<ToolResult>;
 }
