@@ -56,16 +56,16 @@ function getNonEmpty(field: string | string[] | undefined): string | undefined {
 }
 
 /**
- * Returns whether a response header of the service is forwarded unchanged. CORS headers and cookies are not. The name must be in
- * lowercase.
+ * Returns whether a response header of the service is forwarded unchanged. CORS headers, `Vary`, and cookies are not. The name
+ * must be in lowercase.
  */
 export function isForwardedToClient(name: string): boolean {
   return !name.startsWith('access-control-') && name !== 'vary' && name !== 'set-cookie' && name !== 'set-cookie2';
 }
 
 /**
- * Returns the value of `Vary`. Drops the service's value if it lists only credentials, because shared caches must not store such
- * responses.
+ * Returns the value of `Vary`. Drops the service's value if it lists only credentials. The value has no effect, because shared
+ * caches must not store such responses.
  */
 export function toGatewayVary(vary: string | undefined): string {
   return toVary(vary === privateFields.vary ? undefined : vary);

@@ -70,7 +70,7 @@ export class AddinGateway {
     else relay.answer(localReply);
   };
 
-  /** Stops forwarding requests. Resolves when the last response has ended. */
+  /** Stops forwarding new requests. Resolves when the last response has ended. */
   close(): Promise<void> {
     this.#isClosed = true;
     if (this.#open.size === 0) return Promise.resolve();

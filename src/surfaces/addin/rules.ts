@@ -5,7 +5,8 @@ const segment = String.raw`(?!\.{1,2}(?:[/;?]|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[5
 
 /**
  * Matches a target under `/msgapi/v1/`. Rejects paths that an upstream could decode or normalize differently: empty or dot
- * segments, backslashes, fragments, those characters percent-encoded once or twice, and non-ASCII characters.
+ * segments, backslashes, fragments, non-ASCII characters, and percent-encoded bytes that are dots, slashes, backslashes,
+ * percent signs, control characters, or not ASCII.
  */
 // Pattern bound: a path of at most 16 kB, built from constants.
 const forwardableTarget = new RegExp(String.raw`^/msgapi/v1/(?:${segment}/)*(?:${segment})?(?:\?[!"$-~]*)?$`);

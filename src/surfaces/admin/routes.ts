@@ -25,8 +25,8 @@ export interface AdminDeps extends SurfaceDeps {
 }
 
 /**
- * Serves `/v1/admin/usage`, `/calls`, `/audit`, `/state`, and `/health` for the roles `admin` and `auditor`. Serves `/v1/user/usage` and
- * `/v1/user/calls` for the calls of the signed-in user.
+ * Serves `/v1/admin/usage`, `/calls`, `/audit`, `/state`, and `/health` for the roles `admin` and `auditor`. The owners of a
+ * project can also read its usage. Serves `/v1/user/usage` and `/v1/user/calls` for the calls of the signed-in user.
  */
 export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const { journal, readNode, nodes, clock } = deps;

@@ -33,7 +33,7 @@ export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): v
   serveEarly(app, { method: 'DELETE', url: `${base}/*` }, (request, reply) => withdraw(deps, request, reply));
 }
 
-/** A form of thousands of dependencies has less. */
+/** Maximum size of a submitted form. A form of thousands of dependencies is smaller. */
 const maxFormBytes = 4 * 1024 ** 2;
 
 /**

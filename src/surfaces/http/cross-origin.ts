@@ -21,7 +21,7 @@ export function isOriginAllowed(origin: string, allowed: readonly string[]): boo
 }
 
 /**
- * Adds CORS headers to every response if at least one origin is allowed, also if a handler writes the headers without the
+ * Adds CORS headers to every response if at least one origin is allowed, even if a handler writes the headers without the
  * framework (docs/wire.md, Paths).
  */
 export function withCorsHeaders(next: RequestListener, { snapshot, isExempt }: CrossOriginDeps): RequestListener {

@@ -94,7 +94,7 @@ const flagNames: Readonly<Record<string, string>> = {
   accessibleByPerRequestKey: 'accessible_by_per_request_key',
 };
 
-/** Names in listings of features with an endpoint, by their names in the configuration, where they have the application's URL. */
+/** Names of features in listings, by the field of the configuration that contains the URL of their endpoint. */
 const endpointFeatures: Readonly<Record<AddressFeature, string>> = {
   rateEndpoint: 'rate',
   tokenizeEndpoint: 'tokenize',

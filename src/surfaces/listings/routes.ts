@@ -226,9 +226,9 @@ function sendSchema(reply: FastifyReply, base: string): FastifyReply {
   return reply.type('application/schema+json; charset=utf-8').send(JSON.stringify(buildQuickAppJsonSchema(base)));
 }
 
-/** Values of the parameter `type` of `/v1/deployment-names`. */
+/** Values of the parameter `type` of `/v1/deployment-names`. No deployment is a toolset, so `toolset` selects nothing. */
 export const deploymentKinds: readonly string[] = ['model', 'application', 'toolset'];
-/** Kinds to list if `type` is absent. Toolsets are listed only on request. */
+/** Kinds to list if `type` is absent. */
 const defaultKinds: readonly string[] = ['model', 'application'];
 
 /**

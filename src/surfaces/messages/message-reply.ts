@@ -208,8 +208,8 @@ function toInput(args: string): object {
 
 /**
  * Returns the error that ended a relayed stream, with the upstream's status and message, because the error type determines
- * whether clients retry. Returns other errors unchanged, and errors about Parley's credentials or plan, which clients cannot
- * change.
+ * whether clients retry. Returns other errors unchanged, including errors about Parley's credentials or plan, because clients
+ * cannot resolve these.
  */
 function toUpstreamError(error: ParleyError): Pick<ParleyError, 'status' | 'message' | 'param' | 'displayMessage' | 'overflow'> {
   const { cause, overflow } = error;

@@ -38,7 +38,7 @@ export function toUserResource(user: ScimUser, groups: readonly ScimMember[]): J
   };
 }
 
-/** Returns a group in the format of the API. Undefined omits its members. */
+/** Returns a group in the format of the API. Omits its members if `members` is undefined. */
 export function toGroupResource(group: ScimGroup, members: readonly ScimMember[] | undefined): JsonObject {
   const { id, displayName, externalId } = group;
   const items = members?.map(({ userId, userName }) => ({

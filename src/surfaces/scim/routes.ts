@@ -207,7 +207,7 @@ async function writeUser(
   write: (block: ScimBlock | undefined) => Promise<ScimWriteResult>,
 ): Promise<boolean> {
   const { configuration } = deps.snapshot();
-  // Names ignore case, so a user who is created again with another case must find the block.
+  // Names ignore case, so the block must match a user who is created again with another case.
   const subject = toScimSubject(configuration, user)?.toLowerCase();
   if (subject === undefined && !user.isActive)
     throw scimError(

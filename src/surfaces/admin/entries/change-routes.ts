@@ -114,7 +114,10 @@ function equalsVisible(kind: EntryKind, input: JsonObject, entry: JsonObject | u
   return toText(maskEntrySecrets(kind, input)) === toText(toPlain(maskedEntry));
 }
 
-/** Deletes entries that the sections of the document lack, except keys that Parley created and entries of the files. */
+/**
+ * Yields the deletions of entries that the sections of the document lack, except keys that Parley created and entries of the
+ * files.
+ */
 function* planPruning(document: Document, { entries, isInFiles }: EntryView): Iterable<PlannedWrite> {
   for (const { kind, id, keyPrefix } of entries.values()) {
     const section = document.get(kind);

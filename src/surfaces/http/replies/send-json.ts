@@ -27,8 +27,8 @@ const maxUnreadBytes = 64 * 1024 ** 2;
 const maxStalledMs = 60_000;
 
 /**
- * Limits the replies of a route that each user has in memory. A reply is in memory until the client has read it, so that clients
- * that read nothing could otherwise use up the memory. The values of a user are read from the store one after another.
+ * Limits the replies of a route that each user has in memory. A reply is in memory until the client has read it. Without a
+ * limit, clients that read nothing could use up the memory. The values of a user are read from the store one after another.
  */
 export class LargeReplies {
   readonly #unreadBytes = new OwnerQuota(maxUnreadBytes, createTooManyError);

@@ -85,7 +85,7 @@ export class StreamedReply implements ReplySink {
     else this.#endWithError(this.#stream, error);
   }
 
-  /** Throws the writer's error if the reply may not end here. */
+  /** Throws the error of the writer if it rejects the end of the reply. */
   #close(): void {
     if (this.#hasEnded) return;
     this.#stream?.send(this.#writer.end());

@@ -90,7 +90,8 @@ function matchesFilter(
 }
 
 /**
- * Tools that match both filters need approval. Tools that match no filter also need it, unless only the `always` filter exists.
+ * Returns whether a call of a tool needs the user's approval. Tools that match both filters need it. Tools that match no filter
+ * need it too, unless only the `always` filter exists.
  */
 function needsApproval(tool: RemoteToolTraits, approval: NonNullable<McpTool['require_approval']>): boolean {
   if (typeof approval === 'string') return approval === 'always';

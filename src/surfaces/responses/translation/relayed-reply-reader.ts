@@ -101,7 +101,10 @@ export class RelayedReplyReader implements ReplyReader {
   }
 }
 
-/** Field of an item, or of a part in its list, that an event extends by a `delta`. By the type of the event. */
+/**
+ * Fields that events extend by a `delta`, by the type of the event. With `list`, the field belongs to a part in this list of
+ * the item.
+ */
 const growingFields: ReadonlyMap<unknown, { readonly field: string; readonly list?: PartList }> = new Map([
   ['response.output_text.delta', { field: 'text', list: 'content' }],
   ['response.refusal.delta', { field: 'refusal', list: 'content' }],
@@ -110,7 +113,7 @@ const growingFields: ReadonlyMap<unknown, { readonly field: string; readonly lis
   ['response.function_call_arguments.delta', { field: 'arguments' }],
   ['response.custom_tool_call_input.delta', { field: 'input' }],
 ]);
-/** List that an event extends by a part, by the type of the event. */
+/** Lists of an item that events extend by a part, by the type of the event. */
 const growingLists: ReadonlyMap<unknown, PartList> = new Map([
   ['response.content_part.added', 'content'],
   ['response.reasoning_summary_part.added', 'summary'],

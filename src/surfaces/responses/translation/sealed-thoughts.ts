@@ -56,9 +56,9 @@ export class ThoughtSeal {
 
   /**
    * Opens the sealed content of an item. Returns undefined for reasoning of another kind of model, for the state of another
-   * application, and for content that was sealed with a removed secret. In these cases, throws `invalid_encrypted_content` for a
-   * compaction, because it replaces a complete conversation. Also throws it for content that was changed or belongs to another
-   * user. `path` locates the item.
+   * application, and for content that was sealed with a removed secret. For a compaction, throws `invalid_encrypted_content`
+   * instead, because a compaction replaces a complete conversation. Throws the same error for any content that was changed or
+   * belongs to another user. `path` locates the item.
    */
   open({ type, encrypted_content: sealed }: SealedItem, path: string): HiddenContent | undefined {
     const contentPath = `${path}.encrypted_content`;
