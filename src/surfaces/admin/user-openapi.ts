@@ -30,7 +30,7 @@ const adminKeys = nameSchema(
       source: {
         enum: ['file', 'runtime', 'user'],
         description:
-          'Whether a configuration file has the key, an administrator created it, or a user. Times of the first two are as in the configuration.',
+          '`file`: a configuration file contains the key. `runtime`: an administrator created it. `user`: a user created it. The times of the first two have the form of the configuration.',
       },
       expiresAt: {
         type: ['integer', 'string'],
