@@ -24,6 +24,7 @@ export async function startServed(configuration: object = {}, ...script: readonl
       model: { upstreams, displayName: 'The model', description: 'Knows much.' },
       'deep/er model': { upstreams },
       vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] },
+      speech: { upstreams: upstreams.map((upstream) => ({ ...upstream, api: ['audio/speech'] })) },
       closed: { upstreams, userRoles: ['staff'] },
     },
     applications: { hosted: { endpoint: `${model.url}/hosted`, features: { consentRequired: true } } },

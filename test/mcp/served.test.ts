@@ -144,19 +144,21 @@ describe.each(eras)('a deployment as an MCP server for a stock client (%s)', (er
     expect(errors).toEqual([]);
   });
 
-  it('is unavailable for unknown, forbidden, and embedding deployments', async () => {
+  it('is unavailable for deployments that are unknown, forbidden, or do not support chat', async () => {
     const { service } = await startServed();
     await expect(connect(service, era, { id: 'none' })).rejects.toThrow();
-    for (const [id, expected] of [
+    for (const [id, expected, message] of [
       ['none', '404 deployment_not_found'],
       ['__proto__', '404 deployment_not_found'],
       ['%zz', '404 route_not_found'],
       ['closed', '403 access_denied'],
-      ['vectors', '400 operation_not_supported'],
+      ['vectors', '400 operation_not_supported', 'vectors does not support chat completions.'],
+      ['speech', '400 operation_not_supported', 'speech does not support chat completions.'],
     ]) {
       const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
       const { status, error } = await service.sendRequest({ path: `/v1/deployments/${id}/mcp`, headers, body: {} });
       expect(`${status} ${error.code}`).toBe(expected);
+      if (message !== undefined) expect(error.message).toBe(message);
     }
   });
 });

@@ -90,5 +90,5 @@ async function serve(deps: McpServerDeps, running: RunningCalls, exchange: RawEx
 async function findChatDeployment({ snapshot, catalog }: McpServerDeps, caller: Caller, encodedId: string): Promise<Deployment> {
   const deployment = await findUsable({ catalog, snapshot: snapshot(), caller }, toDeploymentId(encodedId));
   if (deployment.type === 'chat') return deployment;
-  throw new ParleyError('operation_not_supported', `${deployment.id} does not support chat completions, only embeddings.`);
+  throw new ParleyError('operation_not_supported', `${deployment.id} does not support chat completions.`);
 }
