@@ -144,7 +144,7 @@ function isAddress(name: string): boolean {
   return name.endsWith('Endpoint');
 }
 
-/** Capabilities of a deployment for which the model lists of several vendors have fields. */
+/** Capabilities of a deployment that have fields in the model lists of several vendors. */
 export interface Abilities {
   readonly readsImages: boolean;
   readonly readsPdfs: boolean;
