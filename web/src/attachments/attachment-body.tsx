@@ -6,14 +6,13 @@ import { usePage } from '../page/page.tsx';
 import { Icon, IconButton, type IconName } from '../parts/icon.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { type AttachmentKind, type DisplayedAttachment, getAttachmentKind, isTextKind } from './attachment-kind.ts';
-import { Chart } from './chart.tsx';
+import { Chart, maxRows } from './chart.tsx';
 import { readContent } from './read-content.ts';
 import { HtmlFrame, useDrawingMark, wasInterrupted } from './sandboxed-frame.tsx';
 import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
 import './attachments.css';
 
-const maxRows = 200;
 /** Browsers need seconds for the layout of 100,000 cells. */
 const maxColumns = 100;
 

@@ -7,6 +7,8 @@ import { isJsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts
 const [height, left, bottom, top] = [300, 44, 34, 12];
 const labelWidth = 80;
 const steps = 4;
+/** Maximum number of rows of a table. The download has all rows. */
+export const maxRows = 200;
 
 /** Draws chart data as lines, bars, or dots, with the numbers in a table below. Other data is shown as text. */
 export function Chart({ text, title }: { readonly text: string; readonly title: string }) {
@@ -177,8 +179,6 @@ interface ChartData {
 
 const maxPoints = 2000;
 const maxSeries = 12;
-/** Rows of the table. */
-const maxRows = 200;
 
 /** Reads the bar, line, and dot traces of a Plotly figure. Returns undefined if there are none. */
 export function readChart(text: string): ChartData | undefined {
