@@ -48,7 +48,7 @@ export class RequestContext {
   #activeReply: { readonly answer: Answer; readonly reply: CancelableReply } | undefined;
   #isPaused = false;
   #isHandedOver = false;
-  readonly #inputReleases: (() => void)[] = [];
+  #heldMemory: DisposableStack | undefined;
   /** Ends when the run that continues after the response no longer needs the body. */
   #continuation: Promise<void> | undefined;
   /** Resolves when the response is sent or its connection is closed. */
@@ -174,7 +174,8 @@ export class RequestContext {
 
   /** Calls `release` when the request, and the run that continues it, no longer need the body. */
   holdInput(release: () => void): void {
-    this.#inputReleases.push(release);
+    this.#heldMemory ??= new DisposableStack();
+    this.#heldMemory.defer(release);
   }
 
   /** A run uses the body until `ended`, even after the response. */
@@ -183,10 +184,9 @@ export class RequestContext {
   }
 
   /** Releases the memory of the body after the run that continues the request has ended. */
-  async releaseInput(): Promise<void> {
-    if (this.#inputReleases.length === 0) return;
-    await this.#continuation;
-    for (const release of this.#inputReleases) release();
+  releaseInput(): void {
+    const held = this.#heldMemory;
+    if (held !== undefined) void Promise.resolve(this.#continuation).then(() => held.dispose());
   }
 
   /** Hands the call record over to a run that continues after the request. The run then ends the record. */

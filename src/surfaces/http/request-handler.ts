@@ -79,7 +79,7 @@ export class RequestHandler {
     await context.closed;
     context.finish();
     inFlightCalls.delete(context);
-    await context.releaseInput();
+    context.releaseInput();
   }
 
   /** Reads a JSON body. Throws 415 for another media type, 413 if it is too large, and 503 if `InputMemory` has no capacity. */

@@ -37,17 +37,17 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
   const replies = new LargeReplies();
   for (const alias of ['', ...deps.aliases.map((name) => `/${name}`)]) {
     const base = `${alias}/v1/conversations`;
-    serveEarly(app, { method: 'POST', url: base }, (request, reply) => create(deps, { request, reply }));
+    serveEarly(app, { method: 'POST', url: base }, (_request, reply) => create(deps, reply));
     const url = `${base}/:conversation`;
     app.get(url, async (request) => toConversationObject(await find(deps, request)));
-    serveEarly(app, { method: 'POST', url }, (request, reply) => update(deps, { request, reply }));
+    serveEarly(app, { method: 'POST', url }, (_request, reply) => update(deps, reply));
     serveEarly(app, { method: 'DELETE', url }, (request) => remove(deps, request));
     const items = `${base}/${alias === '' ? conversationParam : ':conversation'}/items`;
     app.get(items, async (request, reply) => {
       const ref = await resolveRef(deps, request);
       return replies.send(ref.subject, reply, () => listItems(deps, ref, request.query as Query));
     });
-    serveEarly(app, { method: 'POST', url: items }, (request, reply) => addItems(deps, { request, reply }));
+    serveEarly(app, { method: 'POST', url: items }, (_request, reply) => addItems(deps, reply));
     app.get(`${items}/:item`, async (request, reply) => {
       const { item, ...ref } = await resolveRef(deps, request);
       return replies.send(ref.subject, reply, () => getItem(deps, ref, item, request.query as Query));
@@ -56,13 +56,8 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
   }
 }
 
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
-async function create(deps: ConversationRoutesDeps, { request, reply }: Exchange): Promise<unknown> {
-  const { caller, body } = await readObjectBody(deps, { request, reply }, { mayBeEmpty: true });
+async function create(deps: ConversationRoutesDeps, reply: FastifyReply): Promise<unknown> {
+  const { caller, body } = await readObjectBody(deps, reply, { mayBeEmpty: true });
   requireStorageEnabled(deps);
   const items = toItems(deps, body.items ?? []);
   const metadata = readMetadata(body.metadata) ?? {};
@@ -74,11 +69,11 @@ async function create(deps: ConversationRoutesDeps, { request, reply }: Exchange
   return toConversationObject(conversation);
 }
 
-async function update(deps: ConversationRoutesDeps, { request, reply }: Exchange): Promise<unknown> {
-  const { caller, body } = await readObjectBody(deps, { request, reply });
+async function update(deps: ConversationRoutesDeps, reply: FastifyReply): Promise<unknown> {
+  const { caller, body } = await readObjectBody(deps, reply);
   requireStorageEnabled(deps);
   const metadata = readMetadata(body.metadata);
-  const ref = { ...getParams(request), subject: caller.subject };
+  const ref = { ...getParams(reply.request), subject: caller.subject };
   const changed = await (metadata === undefined ? deps.conversations.find(ref) : deps.conversations.setMetadata(ref, metadata));
   if (changed === undefined) throw createNotStoredError('conversation', ref.id);
   return toConversationObject(changed);
@@ -109,17 +104,17 @@ function toNextQuery(itemQuery: ItemQuery, items: readonly JsonObject[]): ItemQu
   return isBackward ? { ...itemQuery, before: String(items[0]?.id) } : { ...itemQuery, after: String(items.at(-1)?.id) };
 }
 
-async function addItems(deps: ConversationRoutesDeps, { request, reply }: Exchange): Promise<unknown> {
-  const { caller, body } = await readObjectBody(deps, { request, reply });
+async function addItems(deps: ConversationRoutesDeps, reply: FastifyReply): Promise<unknown> {
+  const { caller, body } = await readObjectBody(deps, reply);
   requireStorageEnabled(deps);
   if (body.items === undefined) throw createRequestError('items', 'is required');
   const items = toItems(deps, body.items);
   await requireFreeStorage(deps, caller);
-  const ref = { ...getParams(request), subject: caller.subject };
+  const ref = { ...getParams(reply.request), subject: caller.subject };
   const added = await deps.conversations.append(ref, items);
   if (added === undefined) throw createNotStoredError('conversation', ref.id);
   if (added.existingId !== undefined) throw createIdTakenError(added.existingId);
-  return toItemList({ items, hasMore: false }, readInclude(request.query as Query));
+  return toItemList({ items, hasMore: false }, readInclude(reply.request.query as Query));
 }
 
 async function getItem({ conversations }: ConversationRoutesDeps, ref: ConversationRef, id: string, query: Query) {
@@ -146,9 +141,10 @@ async function find(deps: ConversationRoutesDeps, request: FastifyRequest): Prom
 
 async function readObjectBody(
   deps: ConversationRoutesDeps,
-  { request, reply }: Exchange,
+  reply: FastifyReply,
   { mayBeEmpty = false }: { mayBeEmpty?: boolean } = {},
 ): Promise<{ caller: Caller; body: JsonObject }> {
+  const { request } = reply;
   const { raw } = request;
   const { maxBodyBytes } = deps.snapshot().configuration.security;
   rejectLargeBody(raw, maxBodyBytes);
@@ -156,7 +152,9 @@ async function readObjectBody(
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (mayBeEmpty && (length ?? '0') === '0' && encoding === undefined) return { caller, body: {} };
   // The response of a request can contain its items, so the memory is in use until the client has read the response.
-  const onLargeBody = (bytes: number): void => void reply.raw.once('close', deps.inputMemory.hold(caller, bytes));
+  const heldMemory = new DisposableStack();
+  reply.raw.once('close', () => heldMemory.dispose());
+  const onLargeBody = (bytes: number): void => heldMemory.defer(deps.inputMemory.hold(caller, bytes));
   const body = (await readJson(request, { maxBytes: maxBodyBytes, onLargeBody })) ?? {};
   if (!isJsonObject(body)) throw createRequestError('body', 'must be an object');
   return { caller, body };
