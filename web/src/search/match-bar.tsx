@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { findBest } from '#base/text/truncate.ts';
+import { leaveEndEvent } from '../chat/leave-end.ts';
 import { type Conversation, listTurnsUpTo, listVisibleTurns, type Turn, withVisibleTurn } from '../conversation/conversation.ts';
 import { splitWords } from '../conversation/split-words.ts';
 import { searchGerman } from '../locales/de/chat/search.ts';
@@ -86,7 +87,9 @@ function useMatches(conversation: Conversation, query: string): Matches {
     const range = ranges.current[next];
     if (range === undefined) return;
     highlight(currentHighlight, [range]);
-    range.startContainer.parentElement?.scrollIntoView({ block: 'center' });
+    const element = range.startContainer.parentElement;
+    element?.dispatchEvent(new Event(leaveEndEvent, { bubbles: true }));
+    element?.scrollIntoView({ block: 'center' });
   };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per chat, search, and attempt

@@ -3,6 +3,7 @@ import { type Conversation, groupBranches, listVersions, type Turn, type UserMes
 import { Icon } from '../../parts/icon.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
+import { leaveEndEvent } from '../leave-end.ts';
 import { QuestionView } from './question-view.tsx';
 import { ReplyView } from './reply-view.tsx';
 import './thread.css';
@@ -137,11 +138,16 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
       if (isSticky.current && inner.querySelector('.editor') === null) outer.scrollTop = computeScrollEnd(outer);
       updateHint();
     });
+    const onLeaveEnd = (): void => {
+      isSticky.current = false;
+    };
     outer.addEventListener('scroll', onScroll, { passive: true });
+    outer.addEventListener(leaveEndEvent, onLeaveEnd);
     // The view shrinks when the message box grows, such as by the row with the used context.
     for (const element of [outer, inner]) resizeObserver.observe(element);
     return () => {
       outer.removeEventListener('scroll', onScroll);
+      outer.removeEventListener(leaveEndEvent, onLeaveEnd);
       resizeObserver.disconnect();
     };
   }, []);
