@@ -32,8 +32,8 @@ import { UsageSums } from './usage-sums.ts';
  */
 const rowsPerStatement = 500;
 
-/** Returns a function from the number of rows to the text of an insert statement. The text of a full batch is cached. */
-function createInsertText(kysely: Kysely<Schema>, table: string, [row]: readonly UsageRow[]): (rows: number) => string {
+/** Returns a function that builds the text of the insert statement for a number of rows. The text for a full batch is cached. */
+function createInsertTextBuilder(kysely: Kysely<Schema>, table: string, [row]: readonly UsageRow[]): (rows: number) => string {
   const insert = kysely.insertInto(table as 'usage_records').values(row === undefined ? [] : [row]);
   const { sql: text, parameters } = insert.onConflict((conflict) => conflict.doNothing()).compile();
   const start = text.indexOf(' values ') + ' values '.length;
@@ -48,7 +48,7 @@ function createInsertText(kysely: Kysely<Schema>, table: string, [row]: readonly
   return (rows) => (rows === rowsPerStatement ? fullText : toText(rows));
 }
 
-/** Usage and audit journal, one row per record, stored by day. Only a later rating replaces an existing record. */
+/** Usage and audit journal, one row per record, stored by day. Records do not change, but a later rating replaces an earlier one. */
 export class SqlJournal implements Journal, RecordUpkeep {
   readonly #database: SqlDatabase;
   readonly #nowMs: () => number;
@@ -56,7 +56,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
   readonly #auditDays: RecordDays;
   readonly #sums: UsageSums;
   readonly #keyUses: KeyUses;
-  /** Insert statement by the number of rows, and its table. */
+  /** Builds the insert statement of one table, the last one that was used. */
   #insert: { readonly table: string; readonly toText: (rows: number) => string } | undefined;
 
   /** `nowMs` returns milliseconds since the epoch. */
@@ -86,7 +86,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
 
   /** Returns the insert statement. Only one row is compiled, because compiling a full batch takes longer than inserting it. */
   #toUsageInsert(kysely: Kysely<Schema>, table: string, rows: readonly UsageRow[]): string {
-    if (this.#insert?.table !== table) this.#insert = { table, toText: createInsertText(kysely, table, rows) };
+    if (this.#insert?.table !== table) this.#insert = { table, toText: createInsertTextBuilder(kysely, table, rows) };
     return this.#insert.toText(rows.length);
   }
 
@@ -111,7 +111,10 @@ export class SqlJournal implements Journal, RecordUpkeep {
     );
   }
 
-  /** Deletes the earlier ratings of the same replies, on any day. Returns the ratings that no stored one is later than. */
+  /**
+   * Deletes the earlier ratings of the same replies, on any day. Returns the ratings to insert. A rating is omitted if a stored
+   * record with its ID is not earlier, or is not a rating.
+   */
   async #replaceRatings(ratings: readonly AuditRow[]): Promise<readonly AuditRow[]> {
     const pending = new Map(ratings.map((rating) => [rating.id, rating]));
     await this.#database.run(async (kysely) => {
@@ -189,7 +192,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
     for (const segment of await this.#auditDays.listExpired(firstDay)) if (!signal.aborted) await this.#auditDays.drop(segment);
   }
 
-  /** Reads parts of the records, newest first, until it has `limit` rows. */
+  /** Reads the segments of the records, newest first, until it has `limit` rows. */
   #readNewest<Row>(
     days: RecordDays,
     range: TimeRange,
@@ -211,13 +214,13 @@ export class SqlJournal implements Journal, RecordUpkeep {
     });
   }
 
-  /** Inserts in batches, so that other statements can run in between. After a failure, all items may be appended again. */
+  /** Inserts in batches, so that other statements can run in between. After a failure, the caller can append all items again. */
   async #append<Item>(items: readonly Item[], insert: (batch: readonly Item[]) => Promise<unknown>): Promise<void> {
     for (const batch of splitIntoBatches(items, rowsPerStatement)) await insert(batch);
   }
 }
 
-/** One record must not make a list unreadable. */
+/** Permits the key `__proto__`, because one record must not make a list unreadable. */
 const storedBounds = { ...defaultJsonBounds, allowsProto: true };
 const allTime = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
@@ -306,7 +309,7 @@ function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** Returns a time that has a day, before the year 10,000. */
+/** Limits a time to the years 1970 to 9999, so that a day table can be named after its date. */
 function toStorableTime(ms: number): number {
   return Math.max(0, Math.min(253_402_300_799_999, toInteger(ms)));
 }
@@ -315,12 +318,12 @@ function toInteger(value: number): number {
   return Number.isSafeInteger(Math.round(value)) ? Math.round(value) : 0;
 }
 
-/** Returns the smallest safe integer that is not below the bound. The bound may be infinite. */
+/** Rounds a bound up, and limits it to the safe integers. The bound can be infinite. */
 function toBound(ms: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(ms)));
 }
 
-/** Reads calls of one part of the records. Each filter has an index in time order. */
+/** Reads calls of one segment of the records. Each filter of `filterNames` has an index in time order. */
 function listCalls(
   kysely: Kysely<Schema>,
   { table, fromMs, toMs }: RecordSegment,
@@ -337,7 +340,7 @@ function listCalls(
   if (id !== undefined) calls = calls.where('id', '=', id);
   if (status !== undefined) calls = calls.where('status', '=', status);
   if (outcome !== undefined) calls = calls.where('outcome', '=', outcome);
-  // Repeats the condition of the partial index on calls that were not answered. Their status may be that of a started stream.
+  // Repeats the condition of a partial index, so that the database uses it.
   if ((outcome !== undefined && outcome !== 'ok') || (status !== undefined && status >= 400))
     calls = calls.where(sql<boolean>`outcome <> 'ok'`);
   return calls.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(limit).execute();

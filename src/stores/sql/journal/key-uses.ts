@@ -4,21 +4,21 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 const minIntervalMs = 60_000;
 /** Databases limit the parameters of a statement. */
 const usesPerStatement = 500;
-/** Number of keys whose last write is remembered. Beyond it, a key may be written more often. */
-const maxRemembered = 10_000;
+/** Maximum number of keys whose last write is in memory. If there are more, keys are written more often. */
+const maxKeysInMemory = 10_000;
 
-/** Last use of keys, which outlives their usage records. A key is written at most once a minute. */
+/** Last use of each key, which is stored longer than usage records. A process writes a key about once a minute at most. */
 export class KeyUses {
   readonly #database: SqlDatabase;
   /** Stored times by key. */
-  readonly #written = new Map<string, number>();
+  readonly #writtenMs = new Map<string, number>();
 
   constructor(database: SqlDatabase) {
     this.#database = database;
   }
 
   async record(uses: ReadonlyMap<string, number>): Promise<void> {
-    const isDue = (id: string, atMs: number): boolean => atMs >= (this.#written.get(id) ?? 0) + minIntervalMs;
+    const isDue = (id: string, atMs: number): boolean => atMs >= (this.#writtenMs.get(id) ?? 0) + minIntervalMs;
     // Sorted, so that concurrent nodes lock the rows in the same order.
     const values = [...uses].filter(([id, atMs]) => isDue(id, atMs)).sort(([left], [right]) => (left < right ? -1 : 1));
     for (const batch of splitIntoBatches(values, usesPerStatement)) await this.#write(batch);
@@ -37,8 +37,8 @@ export class KeyUses {
         )
         .execute(),
     );
-    if (this.#written.size > maxRemembered) this.#written.clear();
-    for (const [id, atMs] of uses) this.#written.set(id, atMs);
+    if (this.#writtenMs.size > maxKeysInMemory) this.#writtenMs.clear();
+    for (const [id, atMs] of uses) this.#writtenMs.set(id, atMs);
   }
 
   async readUses(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {

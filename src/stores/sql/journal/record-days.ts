@@ -5,7 +5,7 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import { listDayTables, readDefinition, recordTables, toCopy } from './record-tables.ts';
 
-/** Number of days that have a partition before they begin. */
+/** Number of days after today whose tables are created in advance. */
 const daysAhead = 3;
 /** Maximum number of days that one statement reads in PostgreSQL, because planning takes longer with more partitions. */
 const daysPerSegment = 31;
@@ -19,7 +19,7 @@ export interface TimeRange {
   readonly toMs: number;
 }
 
-/** Part of the records: a table, and the time range that a query must add as a condition. */
+/** Part of the records: a table, and a time range that a query of the table must add as a condition. */
 export interface RecordSegment extends TimeRange {
   readonly table: string;
 }
@@ -81,18 +81,18 @@ export abstract class RecordDays {
   }
 
   /**
-   * Returns the parts of the records in a range of time, newest first. All parts are within the range. Another process can drop a
-   * table at any time, so read the parts in the same snapshot or transaction.
+   * Returns the segments of the records in a range of time, newest first. All segments are within the range. Another process can
+   * drop a table at any time, so read the segments in the same snapshot or transaction.
    */
   abstract listSegments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]>;
 
-  /** Returns the time ranges that can be dropped, which end before `beforeDay`. The start of the first range may be infinite. */
+  /** Returns the segments that contain only days before `beforeDay`. The start of the earliest one can be negative infinity. */
   abstract listExpired(beforeDay: number): Promise<readonly RecordSegment[]>;
 
-  /** Drops the tables of an expired range. */
+  /** Drops the table of an expired segment. Creates the base table of SQLite again. */
   abstract drop(segment: RecordSegment): Promise<void>;
 
-  /** Creates the missing tables of days. Returns tables other than `table` by day. */
+  /** Creates the missing tables of days. Returns the names of tables by day, without the days of the base table `table`. */
   protected abstract ensureTables(days: readonly number[]): Promise<ReadonlyMap<number, string>>;
 
   /** Discards the cached table names of `ensureTables` after a failure, because another process may have dropped a table. */
@@ -132,7 +132,7 @@ class PostgresDays extends RecordDays {
 
   drop({ table }: RecordSegment): Promise<void> {
     return this.database.transact(async (transaction) => {
-      // A drop waits for readers, and writers would wait for the drop. The next run tries again.
+      // A drop waits for readers, and meanwhile writers wait for the drop. If the limit is exceeded, the next maintenance tries again.
       await sql`set local lock_timeout = '2s'`.execute(transaction);
       await lockPartitions.execute(transaction);
       await sql`drop table if exists ${sql.table(table)}`.execute(transaction);

@@ -22,13 +22,13 @@ export const sumLevels = { day: 1, month: 2 } as const;
 
 interface UsageSumRow {
   readonly level: number;
-  /** Day since the epoch, or month since January of year 0. */
+  /** Number of days since the epoch, or of months since January of year 0. */
   readonly period: number;
   readonly project: string;
   readonly deployment: string;
   /** Empty in sums of months, and if the calls have no key ID. */
   readonly key_id: string;
-  /** 1 for calls that an application made, which sums without deployments exclude. */
+  /** 1 for calls that an application made. A report without deployments counts only their cost. */
   readonly is_inner: number;
   readonly calls: number;
   readonly failed_calls: number;
@@ -52,7 +52,7 @@ interface UsageSumPeriodRow {
   readonly until_ms: number;
   /** 1 when `until_ms` is the end of the period, so that reports read the sums. */
   readonly is_complete: number;
-  /** 1 if a record was stored after its day was summed, so that the sums must be computed again. */
+  /** 1 if a record of the day was stored after this row, so that the sums must be computed again. */
   readonly is_stale: number;
 }
 
@@ -65,8 +65,8 @@ export const recordTables = {
 } as const;
 
 /**
- * Partitions the records by day in PostgreSQL. In SQLite, `RecordDays` creates a table for each day. Adds the tables that
- * outlive the records.
+ * Partitions the records by day in PostgreSQL. In SQLite, `RecordDays` creates a table for each day. Also creates the tables of
+ * sums and of key uses, which are stored longer than records.
  */
 export function createRecordTables({ engine, key }: ColumnTypes): readonly string[] {
   const sums = `create table usage_sums (
@@ -100,14 +100,17 @@ export function createRecordTables({ engine, key }: ColumnTypes): readonly strin
   return [...(engine === 'postgres' ? createPartitions() : []), sums, keyIndex, periods, ...uses];
 }
 
-/** Adds the content of calls, which has partitions or tables by day like the records. */
+/** Creates the table for the content of calls. Like the records, it has partitions or tables by day. */
 export function createCallContentTable({ engine, key }: ColumnTypes): readonly string[] {
   const columns = `id ${key} not null, at_ms bigint not null, sealed_content text not null`;
   if (engine === 'postgres') return [`create table call_contents (${columns}) partition by range (at_ms)`];
   return [`create table call_contents (${columns}, primary key (id))`];
 }
 
-/** Attaches the existing tables as the first partitions, up to two days after the migration or the last record. */
+/**
+ * Attaches the existing tables as the first partitions. Each ends with the day after the migration, or with the day after its last
+ * record if that is later.
+ */
 function createPartitions(): readonly string[] {
   const usageIndexes = [
     'in_time',

@@ -5,13 +5,13 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import type { RecordSegment } from './record-days.ts';
 
-/** Sums and records that a report adds up. */
+/** Sums and records that a report adds up. `sums` has the periods of each level. */
 export interface ReportPlan {
   readonly sums: readonly { readonly level: number; readonly periods: readonly number[] }[];
   readonly records: readonly RecordSegment[];
 }
 
-/** Matches paths with at least two IDs. Quotes inside JSON strings are escaped, so `","` occurs only between two IDs. */
+/** 1 for an inner call, whose path has at least two IDs. Quotes inside JSON strings are escaped, so `","` occurs only between IDs. */
 export const recordIsInner = sql`case when path like '%","%' then 1 else 0 end`;
 
 /** Amounts of one record by their column in `usage_sums`. */
@@ -31,7 +31,7 @@ const reportedAmounts: Readonly<Record<keyof typeof recordAmounts, keyof UsageAm
   ...{ prompt_tokens: 'promptTokens', completion_tokens: 'completionTokens', cost: 'cost' },
 };
 
-/** A grouping or a filter: its value in records and in sums. Without a value in sums, a report reads records only. */
+/** Columns of a grouping or a filter, in records and in sums. If sums lack it, a report reads only records. */
 interface Dimension {
   readonly record: RawBuilder<unknown>;
   readonly sum?: RawBuilder<unknown>;
@@ -54,7 +54,7 @@ const groupings: Readonly<Record<Exclude<UsageKey, TagKey>, Dimension>> = {
   session: { record: sql`coalesce(session, '')` },
 };
 
-/** A grouping with its name in the query. Tags are numbered, because names of columns have at most 63 characters. */
+/** A grouping with its column name in the query. Tags are numbered, because column names have at most 63 characters. */
 interface Grouping extends Dimension {
   readonly key: UsageKey;
   readonly name: string;
@@ -97,7 +97,7 @@ interface GroupedQuery<Key extends UsageKey> {
   readonly groupings: readonly Grouping[];
 }
 
-/** Adds up each part first, because the parts have far fewer groups than rows. */
+/** Adds up each table on its own first, because a table has far fewer groups than rows. */
 export async function readSums<Key extends UsageKey>(
   kysely: Kysely<Schema>,
   grouped: GroupedQuery<Key>,
@@ -119,8 +119,8 @@ export async function readSums<Key extends UsageKey>(
     ),
   ];
   if (parts.length === 0) parts.push(buildPart(grouped, 'record', sql`usage_records where at_ms < 0`));
-  const isByKeys = query.order === 'keys' || by.some((key) => key === 'day');
-  const order = isByKeys ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names];
+  const isOrderedByKeys = query.order === 'keys' || by.some((key) => key === 'day');
+  const order = isOrderedByKeys ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names];
   const totals = Object.values(reportedAmounts).map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`);
   const { rows } = await sql<Row>`
     select ${sql.join([...names, ...totals])} from (${sql.join(parts, sql` union all `)}) as parts
@@ -135,8 +135,8 @@ export async function readSums<Key extends UsageKey>(
 }
 
 /**
- * Returns the totals of one table. All totals are floating-point numbers, because drivers do not return 64-bit integers as
- * JavaScript numbers.
+ * Returns the query for the totals of one table. All totals are floating-point numbers, because drivers do not return 64-bit
+ * integers as JavaScript numbers.
  */
 function buildPart(
   { query: { by, after, isDirect, ...filter }, groupings }: GroupedQuery<UsageKey>,
@@ -164,7 +164,7 @@ function buildPart(
     ${by.length === 0 ? sql`` : sql`group by ${sql.join(groupings.map(toValue))}`}`;
 }
 
-/** Returns null for records without a key or a tag. */
+/** Formats a day as a date. Returns null for records without a key or a tag. */
 function toKeyValue(key: UsageKey, value: unknown): unknown {
   if (key === 'day') return new Date(Number(value) * dayMs).toISOString().slice(0, 10);
   return value === '' && (key === 'keyId' || isTagKey(key)) ? null : value;

@@ -16,11 +16,11 @@ import {
   recordIsInner,
 } from './usage-report.ts';
 
-/** Number of records that one transaction adds to the sums, which takes less than a second. */
+/** Approximate maximum number of records that one transaction adds to the sums. This takes less than a second. */
 const recordsPerStep = 50_000;
 const marksPerStatement = 500;
 
-/** Time after midnight for the records of calls that started before midnight. A call is recorded when it ends. */
+/** Time after midnight before a day is summed. A record has the start time of its call, but is stored when the call ends. */
 const graceMs = 15 * 60_000;
 
 /**
@@ -39,16 +39,16 @@ export class UsageSums {
   /** Implements `Journal.sumUsage`. The bounds must be integers. */
   sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
     return this.#database.readSnapshot(async (kysely) => {
-      const periods = needsRecords(query) ? [] : await readPeriods(kysely, query);
+      const marks = needsRecords(query) ? [] : await readMarks(kysely, query);
       return readSums(
         kysely,
         { query, groupings: buildGroupings(query.by, this.#database.engine) },
-        await this.#plan(kysely, query, periods),
+        await this.#plan(kysely, query, marks),
       );
     });
   }
 
-  /** Marks past days whose records were stored late, so that they are summed again. `today` is the number of days since the epoch. */
+  /** Sets the marks of past days to stale, so that they are summed again. `days` and `today` are numbers of days since the epoch. */
   async markStale(days: Iterable<number>, today: number): Promise<void> {
     const late = [...new Set(days)].filter((day) => day < today);
     if (late.length === 0) return;
@@ -80,9 +80,9 @@ export class UsageSums {
   /** Returns whether the sums include all records of a table that is about to be dropped. */
   covers({ table, fromMs, toMs }: RecordSegment): Promise<boolean> {
     return this.#database.run(async (kysely) => {
-      const first = Number.isFinite(fromMs) ? fromMs : ((await readFirst(kysely, { table, fromMs: 0, toMs })) ?? toMs);
-      const periods = await readPeriods(kysely, { fromMs: first, toMs });
-      const days = new Set(periods.filter(isCompleteDay).map(({ period }) => period));
+      const first = Number.isFinite(fromMs) ? fromMs : ((await readFirstTime(kysely, { table, fromMs: 0, toMs })) ?? toMs);
+      const marks = await readMarks(kysely, { fromMs: first, toMs });
+      const days = new Set(marks.filter(isCompleteDay).map(({ period }) => period));
       for (let day = toDayNumber(first); day * dayMs < toMs; day += 1) if (!days.has(day)) return false;
       return true;
     });
@@ -92,15 +92,15 @@ export class UsageSums {
   #listPending(endDay: number, which: 'all' | 'recorded' = 'all'): Promise<readonly number[]> {
     return this.#database.readSnapshot(async (kysely) => {
       const range = { fromMs: 0, toMs: endDay * dayMs };
-      const done = new Set((await readPeriods(kysely, range)).filter(isCompleteDay).map(({ period }) => period));
+      const done = new Set((await readMarks(kysely, range)).filter(isCompleteDay).map(({ period }) => period));
       const pending = new Set<number>();
       for (const segment of await this.#days.listSegments(kysely, range)) {
-        for (let at = await readFirst(kysely, segment); at !== undefined; ) {
+        for (let at = await readFirstTime(kysely, segment); at !== undefined; ) {
           let day = toDayNumber(at);
           if (!done.has(day)) pending.add(day);
           do day += 1;
           while (done.has(day));
-          at = await readFirst(kysely, { ...segment, fromMs: day * dayMs });
+          at = await readFirstTime(kysely, { ...segment, fromMs: day * dayMs });
         }
       }
       // Days without records need a mark too, so that their month becomes complete.
@@ -178,12 +178,12 @@ export class UsageSums {
     return untilMs;
   }
 
-  /** Returns past months without sums whose days all have sums, from the month of the first summed day. */
+  /** Returns past months that have no sums although all their days have sums. Days before the first summed day are ignored. */
   #listPendingMonths(endDay: number): Promise<readonly number[]> {
     return this.#database.run(async (kysely) => {
-      const periods = await readPeriods(kysely, { fromMs: 0, toMs: endDay * dayMs });
-      const months = new Set(periods.filter(isCompleteMonth).map(({ period }) => period));
-      const days = periods.filter(isCompleteDay).map(({ period }) => period);
+      const marks = await readMarks(kysely, { fromMs: 0, toMs: endDay * dayMs });
+      const months = new Set(marks.filter(isCompleteMonth).map(({ period }) => period));
+      const days = marks.filter(isCompleteDay).map(({ period }) => period);
       const first = Math.min(...days);
       const isPending = (month: number): boolean => {
         const { fromDay, toDay } = toMonthDays(month);
@@ -195,8 +195,8 @@ export class UsageSums {
   }
 
   /**
-   * Adds the next day with sums to its month. Returns whether more days remain. A change to a day deletes the mark of its
-   * month.
+   * Adds the next day with sums to its month. Returns whether another day can be added. A change to a day deletes the mark of
+   * its month.
    */
   #addDayToMonth(month: number): Promise<boolean> {
     return this.#database.transact(async (transaction) => {
@@ -209,8 +209,8 @@ export class UsageSums {
         .execute();
       const { until_ms: untilMs, is_complete: isComplete } = await this.#lockMark(transaction, mark);
       if (isComplete === 1) return false;
-      const periods = await readPeriods(transaction, { fromMs: untilMs, toMs: toDay * dayMs - 1 });
-      if (periods.some((entry) => entry.level === sumLevels.day && !isCompleteDay(entry))) return false;
+      const marks = await readMarks(transaction, { fromMs: untilMs, toMs: toDay * dayMs - 1 });
+      if (marks.some((entry) => entry.level === sumLevels.day && !isCompleteDay(entry))) return false;
       const { day } = await transaction
         .selectFrom('usage_sums')
         .select(({ fn }) => fn.min('period').as('day'))
@@ -236,7 +236,7 @@ export class UsageSums {
   }
 
   /** Reads the mark of a period and locks it until the transaction ends. */
-  #lockMark(transaction: Kysely<Schema>, { level, period }: Pick<Period, 'level' | 'period'>) {
+  #lockMark(transaction: Kysely<Schema>, { level, period }: Pick<PeriodMark, 'level' | 'period'>) {
     return transaction
       .selectFrom('usage_sum_periods')
       .selectAll()
@@ -246,20 +246,20 @@ export class UsageSums {
       .executeTakeFirstOrThrow();
   }
 
-  /** Returns the parts that a report adds up. Each moment of the range is in exactly one of them. */
-  async #plan(kysely: Kysely<Schema>, query: UsageQuery<UsageKey>, periods: readonly Period[]): Promise<ReportPlan> {
+  /** Returns the sums and records that a report adds up. Each moment of the range is in exactly one of them. */
+  async #plan(kysely: Kysely<Schema>, query: UsageQuery<UsageKey>, marks: readonly PeriodMark[]): Promise<ReportPlan> {
     const isWithin = (fromDay: number, toDay: number) => fromDay * dayMs >= query.fromMs && toDay * dayMs <= query.toMs;
-    const days = periods.filter((day) => isCompleteDay(day) && isWithin(day.period, day.period + 1)).map(({ period }) => period);
+    const days = marks.filter((day) => isCompleteDay(day) && isWithin(day.period, day.period + 1)).map(({ period }) => period);
     // A day that is summed again makes the sums of its month invalid.
-    const changing = new Set(
-      periods.filter((entry) => entry.level === sumLevels.day && !isCompleteDay(entry)).map(({ period }) => toMonth(period)),
+    const changingMonths = new Set(
+      marks.filter((entry) => entry.level === sumLevels.day && !isCompleteDay(entry)).map(({ period }) => toMonth(period)),
     );
-    const isUsable = (month: Period): boolean => {
+    const isUsable = (month: PeriodMark): boolean => {
       const { fromDay, toDay } = toMonthDays(month.period);
-      return isCompleteMonth(month) && !changing.has(month.period) && isWithin(fromDay, toDay);
+      return isCompleteMonth(month) && !changingMonths.has(month.period) && isWithin(fromDay, toDay);
     };
     const needsDays = query.keyId !== undefined || query.by.includes('keyId') || query.by.includes('day');
-    const months = needsDays ? [] : periods.filter(isUsable).map(({ period }) => period);
+    const months = needsDays ? [] : marks.filter(isUsable).map(({ period }) => period);
     const otherDays = days.filter((day) => !months.includes(toMonth(day)));
     const records = await Array.fromAsync(findGaps(query, days), (gap) => this.#days.listSegments(kysely, gap));
     const sums = [
@@ -270,21 +270,21 @@ export class UsageSums {
   }
 }
 
-type Period = Pick<Schema['usage_sum_periods'], 'level' | 'period' | 'is_complete' | 'is_stale'>;
+type PeriodMark = Pick<Schema['usage_sum_periods'], 'level' | 'period' | 'is_complete' | 'is_stale'>;
 
-function isCompleteDay({ level, is_complete, is_stale }: Period): boolean {
+function isCompleteDay({ level, is_complete, is_stale }: PeriodMark): boolean {
   return level === sumLevels.day && is_complete === 1 && is_stale === 0;
 }
 
-function isCompleteMonth({ level, is_complete }: Period): boolean {
+function isCompleteMonth({ level, is_complete }: PeriodMark): boolean {
   return level === sumLevels.month && is_complete === 1;
 }
 
 /** Latest time that `Date` supports. */
 const maxDateMs = 8.64e15;
 
-/** Returns the marks of days and months that overlap the range. */
-async function readPeriods(kysely: Kysely<Schema>, { fromMs, toMs }: TimeRange): Promise<readonly Period[]> {
+/** Returns the marks of the days and months from `fromMs` to `toMs`, including the day and the month of `toMs`. */
+async function readMarks(kysely: Kysely<Schema>, { fromMs, toMs }: TimeRange): Promise<readonly PeriodMark[]> {
   const [first, last] = [toDayNumber(Math.max(0, fromMs)), toDayNumber(Math.min(maxDateMs, toMs))];
   return kysely
     .selectFrom('usage_sum_periods')
@@ -299,7 +299,7 @@ async function readPeriods(kysely: Kysely<Schema>, { fromMs, toMs }: TimeRange):
 }
 
 /** Returns the time of the first record in a range of a table. */
-async function readFirst(kysely: Kysely<Schema>, { table, fromMs, toMs }: RecordSegment): Promise<number | undefined> {
+async function readFirstTime(kysely: Kysely<Schema>, { table, fromMs, toMs }: RecordSegment): Promise<number | undefined> {
   const { rows } = await sql<{ at: number | null }>`select min(at_ms) as at from ${sql.table(table)}
     where at_ms >= ${fromMs} and at_ms < ${toMs}`.execute(kysely);
   return rows[0]?.at ?? undefined;
@@ -329,11 +329,11 @@ function toMonthDays(month: number): { readonly fromDay: number; readonly toDay:
   return { fromDay: Date.UTC(year, index) / dayMs, toDay: Date.UTC(year, index + 1) / dayMs };
 }
 
-async function dropSums(transaction: Kysely<Schema>, { level, period }: Pick<Period, 'level' | 'period'>): Promise<void> {
+async function dropSums(transaction: Kysely<Schema>, { level, period }: Pick<PeriodMark, 'level' | 'period'>): Promise<void> {
   await transaction.deleteFrom('usage_sums').where('level', '=', level).where('period', '=', period).execute();
 }
 
-/** Removes the sums of a month, because a day of it changes. */
+/** Removes the mark and the sums of a month, because a day of it changes. */
 async function dropMonth(transaction: Kysely<Schema>, period: number): Promise<void> {
   const { month: level } = sumLevels;
   await transaction.deleteFrom('usage_sum_periods').where('level', '=', level).where('period', '=', period).execute();
