@@ -21,8 +21,8 @@ interface SealedColumn {
 
 type SealedName<Row> = Extract<keyof Row, `sealed_${string}`>;
 
-/** Describes a column. `key` contains the columns of the primary key. */
-function column<Table extends keyof Schema, Key extends keyof Schema[Table] & string>(
+/** `key` contains the columns of the primary key. */
+function describeColumn<Table extends keyof Schema, Key extends keyof Schema[Table] & string>(
   table: Table,
   key: readonly Key[],
   name: SealedName<Schema[Table]>,
@@ -31,31 +31,31 @@ function column<Table extends keyof Schema, Key extends keyof Schema[Table] & st
   return { table, key, column: name, toContext };
 }
 
-/** Columns of applications, provisioned users, and entries of administrators. Their tables are read at each start. */
+/** Columns of applications, evaluation cases, provisioned users, and entries of administrators. Their tables are always read. */
 const settingsColumns: readonly SealedColumn[] = [
-  column('applications', ['id'], 'sealed_entry', ({ id }) => id),
-  column('application_versions', ['application', 'version'], 'sealed_entry', ({ application }) => application),
-  column('evaluation_cases', ['id'], 'sealed_entry', ({ id }) => id),
-  column('file_layer', ['id'], 'sealed_files', () => filesContext),
-  column('runtime_entries', ['kind', 'id'], 'sealed_entry', ({ kind, id }) => toEntryContext(kind, id)),
-  column('runtime_changes', ['id'], 'sealed_writes', ({ id }) => toChangeContext(id)),
-  column('runtime_changes', ['id'], 'sealed_first_writes', ({ id }) => toFirstWritesContext(id)),
-  column('scim_users', ['id'], 'sealed_attributes', ({ id }) => toUserContext(id)),
+  describeColumn('applications', ['id'], 'sealed_entry', ({ id }) => id),
+  describeColumn('application_versions', ['application', 'version'], 'sealed_entry', ({ application }) => application),
+  describeColumn('evaluation_cases', ['id'], 'sealed_entry', ({ id }) => id),
+  describeColumn('file_layer', ['id'], 'sealed_files', () => filesContext),
+  describeColumn('runtime_entries', ['kind', 'id'], 'sealed_entry', ({ kind, id }) => toEntryContext(kind, id)),
+  describeColumn('runtime_changes', ['id'], 'sealed_writes', ({ id }) => toChangeContext(id)),
+  describeColumn('runtime_changes', ['id'], 'sealed_first_writes', ({ id }) => toFirstWritesContext(id)),
+  describeColumn('scim_users', ['id'], 'sealed_attributes', ({ id }) => toUserContext(id)),
 ];
 
-/** Columns of tables that grow with use. The contents of calls are missing: they are deleted after their retention. */
+/** Columns of tables that grow with use. The content of calls is omitted, because it is deleted after its retention. */
 const usageColumns: readonly SealedColumn[] = [
-  column('evaluation_results', ['evaluation', 'nth'], 'sealed_entry', (row) => toResultContext(row.evaluation, row.nth)),
-  column('chats', ['subject', 'id'], 'sealed_head', (row) => toChatContext('chat', row)),
-  column('chats', ['subject', 'id'], 'sealed_rest', (row) => toChatContext('rest', row)),
-  column('chat_turns', ['subject', 'chat', 'id'], 'sealed_turn', toTurnContext),
-  column('chat_shares', ['subject', 'id'], 'sealed_title', (row) => toShareContext('title', row)),
-  column('chat_shares', ['subject', 'id'], 'sealed_content', (row) => toShareContext('content', row)),
-  column('responses', ['id'], 'sealed_content', ({ id }) => id),
-  column('responses', ['id'], 'sealed_run', ({ id }) => toRunContext(id)),
-  column('response_events', ['response', 'first'], 'sealed_events', (row) => toEventsContext(row.response, row.first)),
-  column('conversations', ['id'], 'sealed_metadata', ({ id }) => id),
-  column('conversation_items', ['conversation', 'nth'], 'sealed_item', (row) => toItemContext(row.conversation, row.nth)),
+  describeColumn('evaluation_results', ['evaluation', 'nth'], 'sealed_entry', (row) => toResultContext(row.evaluation, row.nth)),
+  describeColumn('chats', ['subject', 'id'], 'sealed_head', (row) => toChatContext('chat', row)),
+  describeColumn('chats', ['subject', 'id'], 'sealed_rest', (row) => toChatContext('rest', row)),
+  describeColumn('chat_turns', ['subject', 'chat', 'id'], 'sealed_turn', toTurnContext),
+  describeColumn('chat_shares', ['subject', 'id'], 'sealed_title', (row) => toShareContext('title', row)),
+  describeColumn('chat_shares', ['subject', 'id'], 'sealed_content', (row) => toShareContext('content', row)),
+  describeColumn('responses', ['id'], 'sealed_content', ({ id }) => id),
+  describeColumn('responses', ['id'], 'sealed_run', ({ id }) => toRunContext(id)),
+  describeColumn('response_events', ['response', 'first'], 'sealed_events', (row) => toEventsContext(row.response, row.first)),
+  describeColumn('conversations', ['id'], 'sealed_metadata', ({ id }) => id),
+  describeColumn('conversation_items', ['conversation', 'nth'], 'sealed_item', (row) => toItemContext(row.conversation, row.nth)),
 ];
 
 const rowsPerQuery = 500;
@@ -68,10 +68,10 @@ const rowsPerQuery = 500;
 export async function resealAll(database: SqlDatabase, seal: Seal): Promise<number> {
   let count = 0;
   const errors: unknown[] = [];
-  for (const sealed of seal.hasOlderSecrets ? [...settingsColumns, ...usageColumns] : settingsColumns) {
-    for await (const key of findOutdated(database, seal, sealed)) {
+  for (const column of seal.hasOlderSecrets ? [...settingsColumns, ...usageColumns] : settingsColumns) {
+    for await (const key of findOutdated(database, seal, column)) {
       try {
-        await resealText(database, seal, sealed, key);
+        await resealText(database, seal, column, key);
         count += 1;
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
@@ -86,15 +86,15 @@ export async function resealAll(database: SqlDatabase, seal: Seal): Promise<numb
 /** Values of the key columns of a row. */
 type RowKey = Readonly<Record<string, string | number>>;
 
-async function* findOutdated(database: SqlDatabase, seal: Seal, sealed: SealedColumn): AsyncGenerator<RowKey> {
-  const keys = sql.join(sealed.key.map((name) => sql.ref(name)));
-  const text = sql.ref(sealed.column);
+async function* findOutdated(database: SqlDatabase, seal: Seal, sealedColumn: SealedColumn): AsyncGenerator<RowKey> {
+  const keys = sql.join(sealedColumn.key.map((name) => sql.ref(name)));
+  const text = sql.ref(sealedColumn.column);
   const prefix = seal.newestPrefix;
   const isOutdated = sql`${text} <> '' and substr(${text}, 1, ${sql.lit(prefix.length)}) <> ${prefix}`;
   for (let rows: readonly RowKey[] | undefined; rows === undefined || rows.length === rowsPerQuery; ) {
     const last = rows?.at(-1);
-    const isLater = last && sql`and (${keys}) > (${sql.join(sealed.key.map((name) => last[name]))})`;
-    const select = sql<RowKey>`select ${keys} from ${sql.table(sealed.table)} where ${isOutdated} ${isLater ?? sql``}
+    const isLater = last && sql`and (${keys}) > (${sql.join(sealedColumn.key.map((name) => last[name]))})`;
+    const select = sql<RowKey>`select ${keys} from ${sql.table(sealedColumn.table)} where ${isOutdated} ${isLater ?? sql``}
       order by ${keys} limit ${sql.lit(rowsPerQuery)}`;
     ({ rows } = await database.run((kysely) => select.execute(kysely)));
     yield* rows;
@@ -102,17 +102,17 @@ async function* findOutdated(database: SqlDatabase, seal: Seal, sealed: SealedCo
 }
 
 /** Throws `SealError` or `StoreError`. A text that changed in the meantime was sealed with the newest secret. */
-async function resealText(database: SqlDatabase, seal: Seal, sealed: SealedColumn, key: RowKey): Promise<void> {
-  const [table, column] = [sql.table(sealed.table), sql.ref(sealed.column)];
+async function resealText(database: SqlDatabase, seal: Seal, sealedColumn: SealedColumn, key: RowKey): Promise<void> {
+  const [table, column] = [sql.table(sealedColumn.table), sql.ref(sealedColumn.column)];
   const hasKey = sql.join(
-    sealed.key.map((name) => sql`${sql.ref(name)} = ${key[name]}`),
+    sealedColumn.key.map((name) => sql`${sql.ref(name)} = ${key[name]}`),
     sql` and `,
   );
   const select = sql<{ readonly text: string | null }>`select ${column} as text from ${table} where ${hasKey}`;
   const { rows } = await database.run((kysely) => select.execute(kysely));
   const text = rows[0]?.text;
   if (!text || text.startsWith(seal.newestPrefix)) return;
-  const context = sealed.toContext(key as never);
+  const context = sealedColumn.toContext(key as never);
   const update = sql`update ${table} set ${column} = ${seal.seal(seal.open(text, context), context)}
     where ${hasKey} and ${column} = ${text}`;
   await database.run((kysely) => update.execute(kysely));

@@ -25,7 +25,10 @@ export function openItem(
   return openSealedObject(seal, sealed_item, toItemContext(conversation, nth));
 }
 
-/** Appends items, or none if an ID already exists (`existingId`). Returns undefined if there is no conversation. */
+/**
+ * Appends items. If one of their IDs is not unique in the conversation, appends none and returns this ID as `existingId`. Returns
+ * undefined if the conversation does not exist.
+ */
 export async function appendItems(
   { kysely, seal }: SealedTransaction,
   ref: ConversationRef,
@@ -95,10 +98,10 @@ async function insertItems(
   const rows = items.map((item, index) => toItemRow(seal, { id: conversation, nth: first + index, item }));
   for (const batch of splitIntoBatches(rows, rowsPerStatement))
     await kysely.insertInto('conversation_items').values(batch).execute();
-  const added = rows.reduce((sum, { bytes }) => sum + bytes, 0);
+  const addedBytes = rows.reduce((sum, { bytes }) => sum + bytes, 0);
   await kysely
     .updateTable('conversations')
-    .set(({ eb }) => ({ bytes: eb('bytes', '+', added) }))
+    .set(({ eb }) => ({ bytes: eb('bytes', '+', addedBytes) }))
     .where('id', '=', conversation)
     .execute();
 }

@@ -125,7 +125,7 @@ export class SqlConversationStore implements ConversationStore {
         if (row === undefined) return { unknown: bound };
         positions[bound] = row.nth;
       }
-      return this.#page(kysely, ref.id, { ...query, ...positions });
+      return this.#selectPage(kysely, ref.id, { ...query, ...positions });
     });
   }
 
@@ -173,7 +173,7 @@ export class SqlConversationStore implements ConversationStore {
     await this.#database.run((kysely) => releaseConversation(kysely, conversation, run));
   }
 
-  async #page(
+  async #selectPage(
     kysely: Kysely<Schema>,
     conversation: string,
     query: PageBounds & { order: 'asc' | 'desc'; after?: number; before?: number },

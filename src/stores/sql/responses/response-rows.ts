@@ -36,10 +36,10 @@ export function toRow(seal: Seal, stored: StoredResponse): ResponseRow {
   };
 }
 
-const chatRunColumn = 2;
+const chatRunValue = 2;
 
 function toBackgroundColumn({ isBackground, isChatRun }: StoredResponse): number {
-  if (isChatRun === true) return chatRunColumn;
+  if (isChatRun === true) return chatRunValue;
   return isBackground ? 1 : 0;
 }
 
@@ -66,7 +66,7 @@ export function fromRow(seal: Seal, row: ReadRow): StoredResponse {
   const status = row.status as ResponseStatus;
   return {
     ...{ id: row.id, subject: row.subject, status, isBackground: row.is_background > 0 },
-    ...(row.is_background === chatRunColumn && { isChatRun: true }),
+    ...(row.is_background === chatRunValue && { isChatRun: true }),
     ...{ previousId: row.previous_id ?? undefined, createdAtMs: row.created_at_ms, expiresAtMs: row.expires_at_ms },
     response: { ...(isJsonObject(response) && response), status },
     input: filterObjects(input),

@@ -46,15 +46,15 @@ export class SqlResponseStore implements ResponseStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
   readonly #statements = new ResponseStatements();
-  readonly #added: Batches<ResponseRow, undefined>;
-  readonly #ended: Batches<ResponseEnd, boolean>;
+  readonly #addBatches: Batches<ResponseRow, undefined>;
+  readonly #endBatches: Batches<ResponseEnd, boolean>;
 
   constructor(database: SqlDatabase, seal: Seal) {
     this.#database = database;
     this.#seal = seal;
     this.runs = new SqlRunStore(database, seal, this.#statements);
-    this.#added = new Batches((rows) => this.#insert(rows));
-    this.#ended = new Batches((ending) => this.#end(ending));
+    this.#addBatches = new Batches((rows) => this.#insert(rows));
+    this.#endBatches = new Batches((ending) => this.#end(ending));
   }
 
   async find({ id, subject }: ResponseRef, nowMs: number): Promise<StoredResponse | undefined> {
@@ -95,11 +95,11 @@ export class SqlResponseStore implements ResponseStore {
     maxBytes: number,
   ): Promise<ReadonlyMap<string, JsonObject> | Oversize> {
     const storableIds = [...new Set(ids)].filter(isStorableKey);
-    const places = await Array.fromAsync(splitIntoBatches(storableIds, rowsPerStatement), (batch) =>
+    const locations = await Array.fromAsync(splitIntoBatches(storableIds, rowsPerStatement), (batch) =>
       this.#database.run((kysely) => locateItems(kysely, subject, batch)),
     );
-    const responses = places.flatMap((batch) => batch.responses);
-    const conversationItems = places.flatMap((batch) => batch.conversationItems);
+    const responses = locations.flatMap((batch) => batch.responses);
+    const conversationItems = locations.flatMap((batch) => batch.conversationItems);
     const responseBytes = new Map(responses.map(({ response, bytes }) => [response, bytes]));
     const bytes = sumBytes([...responseBytes.values(), ...conversationItems.map((item) => item.bytes)]);
     if (bytes > maxBytes) return { bytes };
@@ -123,15 +123,15 @@ export class SqlResponseStore implements ResponseStore {
   }
 
   async begin(response: RunningResponse, run?: JsonObject): Promise<void> {
-    await this.#added.add(toRunningRow(this.#seal, response, run));
+    await this.#addBatches.add(toRunningRow(this.#seal, response, run));
   }
 
   async add(response: StoredResponse): Promise<void> {
-    await this.#added.add(toRow(this.#seal, response));
+    await this.#addBatches.add(toRow(this.#seal, response));
   }
 
   end(ended: EndedResponse, node: string): Promise<boolean> {
-    return this.#ended.add({ ...ended, node });
+    return this.#endBatches.add({ ...ended, node });
   }
 
   async delete({ id, subject }: ResponseRef): Promise<boolean> {
@@ -142,7 +142,10 @@ export class SqlResponseStore implements ResponseStore {
     return numDeletedRows > 0n;
   }
 
-  /** Another node can claim only a run with stored data, whose ID is random. */
+  /**
+   * Does not delete a response with the same ID that another node answers. Only a run with stored data can be claimed by another
+   * node, and its ID is random.
+   */
   async deleteUnconfirmed({ id, subject, createdAtMs }: UnconfirmedWrite, node: string): Promise<void> {
     await this.#database.run((kysely) =>
       kysely
@@ -216,8 +219,8 @@ export class SqlResponseStore implements ResponseStore {
 }
 
 /**
- * Locks the conversations of several endings before any response, as all other writes do, so that they do not wait for each
- * other. A single ending locks its own conversation first.
+ * Locks the conversations of several endings before any response. All other writes lock in this order too, which avoids
+ * deadlocks. A single ending locks its own conversation first.
  */
 async function lockConversations(transaction: Kysely<Schema>, endings: readonly ResponseEnd[]): Promise<void> {
   const ids = endings.flatMap(({ turn }) => (turn === undefined ? [] : [turn.conversation]));
@@ -279,7 +282,7 @@ async function readChain(
   return links.map((link) => rows.get(link.id) as ReadRow).reverse();
 }
 
-/** Returns a response and those that it continues, latest first. The last link names a missing response if one is missing. */
+/** Returns a response and those that it continues, latest first. If one is missing, it is the `previous_id` of the last link. */
 async function readLinks(kysely: Kysely<Schema>, { id, subject }: ResponseRef, nowMs: number): Promise<readonly Link[]> {
   const { rows } = await sql<Link>`
     with recursive chain (id, previous_id, bytes) as (
@@ -303,12 +306,12 @@ async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise
 }
 
 /**
- * Returns the newest response of the user with each of the items, and the items that only a conversation contains. Uses two
- * queries, so that neither engine reads all responses of the user.
+ * Returns, for each item, the newest response of the user that contains it. Also returns the items that only a conversation
+ * contains. Uses two queries, so that neither engine reads all responses of the user.
  */
 async function locateItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {
   // Clients choose the IDs of their items, so other users and many responses can have the same ones.
-  const places = await kysely
+  const itemResponses = await kysely
     .selectFrom('response_items')
     .innerJoin('responses', 'responses.id', 'response_items.response')
     .select(['response_items.id', 'response', 'bytes'])
@@ -316,7 +319,7 @@ async function locateItems(kysely: Kysely<Schema>, subject: string, ids: readonl
     .where('subject', '=', subject)
     .orderBy('created_at_ms')
     .execute();
-  const newest = new Map(places.map((place) => [place.id, place]));
+  const newest = new Map(itemResponses.map((row) => [row.id, row]));
   const responses = [...newest.values()];
   const missingIds = ids.filter((id) => !newest.has(id));
   if (missingIds.length === 0) return { responses, conversationItems: [] };

@@ -34,7 +34,7 @@ function readExpired(kysely: Kysely<Schema>, nowMs: number) {
     .execute();
 }
 
-/** Deletes a user's oldest finished responses down to `maxBytes` of stored bytes. Returns the bytes that remain. */
+/** Deletes a user's oldest finished responses until at most `maxBytes` are stored. Returns the bytes that remain. */
 export async function freeSpace(database: SqlDatabase, subject: string, maxBytes: number): Promise<number> {
   const readBytes = () => database.run((kysely) => readUsedBytes(kysely, subject));
   let usedBytes = await readBytes();

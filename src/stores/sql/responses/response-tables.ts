@@ -20,7 +20,7 @@ export interface ResponseRow {
   readonly previous_id: string | null;
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
-  /** Size of the response including its events. */
+  /** Size of the sealed content. After the end, includes the events. */
   readonly bytes: number;
   /** JSON array. */
   readonly item_ids: string;

@@ -18,12 +18,15 @@ interface RunEndContext {
   readonly isAsync: boolean;
 }
 
-/** Returns whether only the client of the response can see it. Only then may its end be committed asynchronously. */
+/**
+ * Returns whether the end of a response may be committed asynchronously, because only its own client waits for it: it is not a
+ * background response and has no conversation.
+ */
 export function canCommitAsync({ response, turn }: EndedResponse): boolean {
   return turn === undefined && !response.isBackground;
 }
 
-/** Writes the end of a response if the node owns it, and returns whether it does. Always releases the conversation. */
+/** Writes the end of a response if the node owns it, and returns whether it does. In any case, the run releases its conversation. */
 export async function endRun(
   { kysely, seal, statements, rollBack, isAsync }: RunEndContext,
   { response, turn, events }: EndedResponse,
