@@ -64,17 +64,17 @@ function run({ statement, returnsRows }, parameters) {
   return { rows: [], changes: statement.run(...parameters).changes };
 }
 
-let log;
+let walFile;
 let isSyncDue = false;
 /** Error of the last sync. The next statement fails with it. */
 let syncError;
 
-/** Syncs the acknowledged writes to disk. */
-function syncLog() {
+/** Syncs the acknowledged writes, which are in the write-ahead log, to disk. */
+function syncWal() {
   isSyncDue = false;
   try {
-    log ??= openSync(`${file}-wal`, 'r');
-    fdatasyncSync(log);
+    walFile ??= openSync(`${file}-wal`, 'r');
+    fdatasyncSync(walFile);
   } catch (error) {
     syncError = error;
   }
@@ -86,7 +86,7 @@ function runAndSyncLater(entry, parameters) {
     return run(entry, parameters);
   } finally {
     enableFullSync.run();
-    if (!isSyncDue) setImmediate(syncLog);
+    if (!isSyncDue) setImmediate(syncWal);
     isSyncDue = true;
   }
 }

@@ -1,6 +1,6 @@
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** Tables of the entries that administrators create at run time, and of the running nodes. */
+/** Tables of the entries that administrators create at run time, of the configuration files in force, and of the running nodes. */
 export interface AdministrationSchema {
   readonly runtime_entries: EntryRow;
   readonly runtime_changes: ChangeRow;
@@ -10,10 +10,10 @@ export interface AdministrationSchema {
   readonly nodes: NodeRow;
 }
 
-/** Configuration files that are in force on all nodes. The table has at most one row. */
+/** Configuration files that all nodes use. The table has at most one row. */
 interface FileLayerRow {
   readonly id: number;
-  /** Revision of the entries that the files were stored with. */
+  /** Revision of the write that stored the files. */
   readonly revision: number;
   readonly digest: string;
   /** JSON, sealed. */
@@ -26,7 +26,7 @@ export interface EntryRow {
   readonly revision: number;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
-  /** JSON, sealed for kind and ID. Null if the entry is deleted. The row stays for a while, so that every node reads the deletion. */
+  /** JSON, sealed for kind and ID. Null if the entry is deleted. The row stays for a while, so that running nodes read the deletion. */
   readonly sealed_entry: string | null;
 }
 
@@ -42,7 +42,7 @@ export interface ChangeRow {
   readonly sealed_writes: string;
   /** Null in changes of earlier versions. */
   readonly write_count: number | null;
-  /** The first writes for lists, sealed for the ID of the change. Null if `sealed_writes` is short, and in changes of earlier versions. */
+  /** First writes, which lists show, sealed for the ID of the change. Null for a change with few writes, or of an earlier version. */
   readonly sealed_first_writes: string | null;
 }
 
@@ -59,14 +59,14 @@ interface RevokedKeyRow {
 
 interface NodeRow {
   readonly node: string;
-  /** End of the record by the clock of the database, unless the node renews it. */
+  /** Expiry time of the record, by the clock of the database. The node renews the record before. */
   readonly until_ms: number;
   readonly files_digest: string | null;
   /** JSON. */
   readonly report: string;
 }
 
-/** Creates the tables of entries and their changes. Every node polls the revision for changes. */
+/** Creates the tables of entries, their changes, and revoked keys. Every node polls the revision to find changes. */
 export function createEntryTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table runtime_entries (
@@ -113,7 +113,7 @@ export function createNodeTables({ key }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** Adds the first writes of a change, so that a list of changes does not read all writes. */
+/** Adds columns for the first writes of a change, so that a list of changes does not read all writes. */
 export function addFirstWrites(): readonly string[] {
   return [
     'alter table runtime_changes add column write_count integer',

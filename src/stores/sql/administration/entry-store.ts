@@ -25,9 +25,9 @@ import type { ChangeRow, EntryRow } from './administration-tables.ts';
 const deletedRetentionMs = 10 * 60_000;
 /** SQLite and PostgreSQL limit the number of parameters of a statement. */
 const rowsPerStatement = 500;
-/** Maximum number of writes of a change in a list. A change of a large document has tens of megabytes. */
+/** Maximum number of writes that a list shows of a change. All writes of a change can have tens of megabytes. */
 const maxListedWrites = 20;
-/** Maximum size of a page of changes, because each write can be large. */
+/** Maximum size of a page of more than one change, because each write can be large. */
 const maxPageBytes = 4 * 1024 ** 2;
 /** Bounds of stored JSON. A change can contain all entries twice, before and after it. */
 const storedBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFINITY };
@@ -35,7 +35,7 @@ const storedBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFI
 const fileLayerId = 1;
 export const filesContext = 'configuration files';
 
-/** Entries in a table with one row each. Values and changes are sealed, because they contain secrets. */
+/** Entries in a table with one row each. Values and changes are sealed, because they can contain secrets. */
 export class SqlEntryStore implements EntryStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
@@ -47,7 +47,7 @@ export class SqlEntryStore implements EntryStore {
     this.#reportInvalid = reportInvalid;
   }
 
-  /** Reads the revision first, so that changes in between are returned now and again with the next call. */
+  /** Reads the revision first. A change between the two reads is returned now, and again by the next call. */
   readUpdates(sinceRevision: number): Promise<EntryUpdates> {
     return this.#database.run(async (kysely) => {
       const { revision } = await kysely.selectFrom('runtime_revision').select('revision').executeTakeFirstOrThrow();
@@ -154,7 +154,7 @@ export class SqlEntryStore implements EntryStore {
         .execute();
       return { page, nextRevision: last === sizes.at(-1) ? null : last.revision };
     });
-    return { changes: withoutInvalid(rows.page.map((row) => this.#openListed(row))), nextRevision: rows.nextRevision };
+    return { changes: withoutInvalid(rows.page.map((row) => this.#openListedChange(row))), nextRevision: rows.nextRevision };
   }
 
   async findChange(id: string): Promise<CommittedChange | undefined> {
@@ -199,7 +199,7 @@ export class SqlEntryStore implements EntryStore {
   }
 
   /** Changes of earlier versions have no separate first writes. */
-  #openListed(row: ChangeRow): ListedChange | undefined {
+  #openListedChange(row: ChangeRow): ListedChange | undefined {
     const { id, sealed_first_writes: first, sealed_writes: all, write_count: count } = row;
     const change = this.#readChange(row, () =>
       first === null ? this.#openWrites(all, toChangeContext(id)) : this.#openWrites(first, toFirstWritesContext(id)),
@@ -223,7 +223,7 @@ export class SqlEntryStore implements EntryStore {
   }
 }
 
-/** Takes the lock of the row, so that concurrent changes queue here. Returns undefined if another change was stored. */
+/** Takes the lock of the row, so that concurrent changes queue here. Returns undefined if the revision is no longer `expected`. */
 async function incrementRevision(transaction: Kysely<Schema>, expected: number): Promise<number | undefined> {
   const updated = await transaction
     .updateTable('runtime_revision')

@@ -15,7 +15,7 @@ export type EtagRow = Pick<ApplicationRow, 'id' | 'etag'>;
 type UnchangedFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
 const rowsPerStatement = 100;
-/** Maximum number of IDs in one query. Enough for the `fieldBounds.maxItems` references of an application, as written and decoded. */
+/** Maximum number of IDs in one query. An application has at most `fieldBounds.maxItems` references, each in up to two spellings. */
 const idsPerQuery = 1000;
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
 const readColumns = [...columns, 'sealed_entry'] as const;
@@ -51,7 +51,7 @@ export async function findEtags(kysely: Kysely<Schema>, ids: readonly string[]):
   return rows.flat();
 }
 
-/** Returns the ETags of the applications that the user owns, or that name the user or a role. Each part uses its own index. */
+/** Returns the ETags of the applications that the user owns, or that name the user or one of the user's roles. */
 export function findAccessibleEtags(
   kysely: Kysely<Schema>,
   { subject, roles }: Pick<Caller, 'subject' | 'roles'>,

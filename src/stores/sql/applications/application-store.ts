@@ -196,7 +196,7 @@ async function moveRows(
     if (!existingIds.has(from)) return 'absent';
     if (existingIds.has(to) && !replaces) return 'occupied';
     if (existingIds.has(to)) await transaction.deleteFrom('applications').where('id', '=', to).execute();
-    if (await insertMoved(transaction, move, reseal)) break;
+    if (await insertMovedRow(transaction, move, reseal)) break;
   }
   for (const table of ['application_roles', 'application_users'] as const)
     await transaction.updateTable(table).set({ application: to }).where('application', '=', from).execute();
@@ -208,7 +208,7 @@ async function moveRows(
   return 'moved';
 }
 
-async function insertMoved(
+async function insertMovedRow(
   transaction: Kysely<Schema>,
   { from, to, spelling, nowMs, etag }: ApplicationMove,
   reseal: Reseal,
@@ -248,7 +248,7 @@ type ApplicationEntryRef = Pick<StoredApplication, 'id' | 'entry'>;
 
 const rowsPerStatement = 500;
 
-/** Replaces the recorded roles and users of the applications by those that they name now. */
+/** Replaces the recorded roles and users of the applications with those in their entries. */
 async function writeAccess(transaction: Kysely<Schema>, applications: readonly ApplicationEntryRef[]): Promise<void> {
   for (const table of ['application_roles', 'application_users'] as const)
     await transaction.deleteFrom(table).where('application', 'in', listIds(applications)).execute();

@@ -58,7 +58,7 @@ export class SqlBlockedUserStore implements BlockedUserStore {
     );
   }
 
-  /** Reads the revision first, so that a write in between is read again. */
+  /** Reads the revision first, so that the next call reads a write between the two reads again. */
   readUpdates(since: number): Promise<BlockedUserUpdates> {
     return this.#database.run(async (kysely) => {
       const { users_revision: revision } = await kysely

@@ -12,18 +12,18 @@ export interface CallerSchema {
 
 export interface KeyRow {
   readonly id: string;
-  /** The kind of owner that may create such a key: `user`. */
+  /** Kind of the owner. Always `user`. */
   readonly source: string;
   /** User subject. */
   readonly owner: string;
   /** SHA-256 in hexadecimal. */
   readonly digest: string;
-  /** Digest of the key before the last rotation, while it is still accepted. */
+  /** Digest of the key before the last rotation. Accepted until `former_until_ms`. */
   readonly former_digest: string | null;
   readonly former_until_ms: number | null;
   /** Incremented with each rotation. */
   readonly version: number;
-  /** Higher than all earlier revisions of any key. */
+  /** Revision of the last change that nodes must read. A use of the key is no such change. */
   readonly revision: number;
   readonly prefix: string;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface KeyRow {
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
   readonly last_used_at_ms: number | null;
-  /** Null if the key is not deleted. The row stays for a while, so that every node reads the deletion. */
+  /** Null if the key is not deleted. The row stays for a while, so that running nodes read the deletion. */
   readonly deleted_at_ms: number | null;
 }
 
@@ -70,7 +70,7 @@ interface PersonRow {
   readonly seen_at_ms: number;
 }
 
-/** Creates the tables of keys, and the column of usage records for the key of a call. Every node polls the revision for changes. */
+/** Creates the tables of keys, and adds the key of a call to the usage records. Every node polls the revision to find changes. */
 export function createKeyTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table api_keys (
@@ -117,7 +117,7 @@ export function createBlockedUserTable({ key }: ColumnTypes): readonly string[] 
   ];
 }
 
-/** Creates the tables of people and their roles, and of the users that applications list. */
+/** Creates the tables of people and their roles, and of the users that applications are shared with. */
 export function createPeopleTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table people (

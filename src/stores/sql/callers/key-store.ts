@@ -28,7 +28,7 @@ const deletedRetentionMs = 10 * 60_000;
 /** Retention of expired keys. The expired keys of an owner are deleted earlier if the owner creates another key. */
 const expiredRetentionMs = 30 * dayMs;
 
-/** Keys of users in a table with one row each, including their digests. */
+/** Keys of users in a table with one row each. A row contains the digest and the prefix of the key, not the key. */
 export class SqlKeyStore implements KeyStore {
   readonly #database: SqlDatabase;
   readonly #reportInvalid: ReportInvalidEntry;
@@ -149,7 +149,7 @@ export class SqlKeyStore implements KeyStore {
   }
 
   async recordUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    // All nodes write in the same order to avoid deadlocks. The uses of a batch wait for the disk only once.
+    // All nodes write in the same order to avoid deadlocks. A batch is one transaction, so that the disk is synced once for it.
     for (const batch of splitIntoBatches([...uses].toSorted(), usesPerBatch))
       await this.#database.transact(async (transaction) => {
         for (const [id, atMs] of batch)
@@ -162,7 +162,7 @@ export class SqlKeyStore implements KeyStore {
       });
   }
 
-  /** Reads the revision first, so that changes in between are returned now and again with the next call. */
+  /** Reads the revision first. A change between the two reads is returned now, and again by the next call. */
   readUpdates(sinceRevision: number): Promise<KeyUpdates> {
     return this.#database.run(async (kysely) => {
       const { revision } = await kysely.selectFrom('api_key_changes').select('revision').executeTakeFirstOrThrow();

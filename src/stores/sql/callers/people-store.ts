@@ -59,7 +59,7 @@ export class SqlPeopleStore implements PeopleStore {
     const sharedRoles = roles.filter(isStorableKey);
     const start = foldName(text);
     if (!isStorableKey(start) || (sharedRoles.length === 0 && project === null)) return [];
-    // Both engines count the same characters in `substr`, and a comparison needs no escapes as in `like`.
+    // Both engines count code points in `substr`. Unlike `like`, a comparison with `=` needs no escapes.
     const length = sql.lit([...start].length);
     return this.#database.run((kysely) =>
       kysely

@@ -8,7 +8,7 @@ import { openSealedObject } from '../engine/stored-values.ts';
 import type { Schema } from '../schema.ts';
 import type { ChatOwnerRow, ChatRow, ChatTurnRow } from './chat-tables.ts';
 
-/** Values of the column `shelf`. Deleted chats keep a row for a while, so that each device is notified. */
+/** Values of the column `shelf`. A deleted chat keeps its row for a while, so that other devices of the user read the deletion. */
 export const chatStates = { listed: 0, pinned: 1, archived: 2, deleted: 3 } as const;
 
 export const headColumns = ['subject', 'id', 'revision', 'shelf', 'updated_at_ms', 'sealed_head'] as const;
@@ -157,7 +157,7 @@ export function toCursor({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | '
   return { shelf, updatedAtMs: updated_at_ms, id };
 }
 
-/** Lists pinned chats first. Within each state, the latest chats come first. */
+/** Lists the archived chats, or the pinned chats and then the remaining ones. In each state, the last updated chats come first. */
 export async function listRows<Columns extends ListColumns>(
   kysely: Kysely<Schema>,
   subject: string,
@@ -186,14 +186,14 @@ function listShelves(archived: boolean): readonly number[] {
   return archived ? [chatStates.archived] : [chatStates.pinned, chatStates.listed];
 }
 
-/** A complete list at a revision of its user. */
+/** A complete list of chats, and the revision of their user when it was read. */
 export interface ChatListing {
   readonly revision: number;
   readonly rows: readonly SearchRow[];
 }
 
 /** Maximum number of changed rows for updating a list. With more, it is read again. */
-const maxChanged = 500;
+const maxChangedRows = 500;
 
 /** Returns the current rows of an earlier list, or undefined if too many rows changed and the list must be read again. */
 export async function updateListing(
@@ -207,9 +207,9 @@ export async function updateListing(
     .where('revision', '>', listing.revision)
     .select(searchColumns)
     .orderBy('revision')
-    .limit(maxChanged + 1)
+    .limit(maxChangedRows + 1)
     .execute();
-  if (changed.length > maxChanged) return undefined;
+  if (changed.length > maxChangedRows) return undefined;
   const ids = new Set(changed.map(({ id }) => id));
   const shelves = listShelves(archived);
   const added = changed.filter(({ shelf }) => shelves.includes(shelf));

@@ -30,7 +30,7 @@ interface SearchRun {
   readonly texts: ChatTexts;
 }
 
-/** A part of a list in its order. */
+/** Consecutive rows of a list. */
 interface ListPart {
   readonly rows: readonly SearchRow[];
   readonly isLast: boolean;
@@ -72,7 +72,7 @@ export class ChatSearch {
     this.#deps = deps;
   }
 
-  /** Finds the chats that contain every word. A page ends at its limit of decrypted bytes, and `next` continues the search. */
+  /** Finds the chats that contain every word. A page ends at its limit of chats or decrypted bytes. `next` continues the search. */
   async find(subject: string, query: ChatSearchQuery): Promise<ChatListPage> {
     const page = this.#findAfter(this.#searches.get(subject), subject, query);
     this.#searches.set(subject, page);
@@ -158,7 +158,7 @@ export class ChatSearch {
     owner: ChatOwnerRow | undefined,
   ): Promise<readonly SearchRow[] | undefined> {
     const listing = texts.getListing(archived);
-    // Chats that were deleted without a remaining row cannot be detected.
+    // A chat that was deleted without a remaining row is not among the changed rows.
     if (listing === undefined || owner === undefined || owner.forgotten_revision > listing.revision) return undefined;
     const { revision } = owner;
     if (listing.revision === revision) return listing.rows;
@@ -234,10 +234,10 @@ interface ExcerptQuery {
 }
 
 const maxExcerpts = 100;
-/** Maximum number of bytes that are decrypted for excerpts. Chats above it get no excerpt. */
+/** Maximum number of bytes that are decrypted for excerpts. A chat that would exceed it gets no excerpt. */
 const maxExcerptBytes = 4 * 1024 ** 2;
 
-/** Returns excerpts of the first matching chats by ID. Each excerpt comes from the first turn that contains the most words. */
+/** Returns excerpts of the first matching chats by ID. Each excerpt comes from the first text that contains the most words. */
 async function readExcerpts(
   deps: ReadDeps,
   { subject, chats, words, signal }: ExcerptQuery,

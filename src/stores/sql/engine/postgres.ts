@@ -23,7 +23,7 @@ export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonit
   readonly note?: (message: string) => void;
   /** Maximum number of connections. Default: 10. */
   readonly maxConnections?: number;
-  /** Whether the database is a read-only copy. Its tables are not created, and a permanent error does not stop the start. */
+  /** Whether the database is a read-only copy. Then Parley creates no tables, and a permanent error does not prevent the start. */
   readonly isReplica?: boolean;
 }
 
@@ -70,13 +70,13 @@ export async function openMonitoredPostgres(
 }
 
 async function createTables(server: Server, limits: PoolLimits): Promise<void> {
-  const migrating = connect(server, { ...limits, statementMs: migrationMs, maxConnections: 1 });
+  const migrationKysely = connect(server, { ...limits, statementMs: migrationMs, maxConnections: 1 });
   try {
-    await server.detectPooler(migrating, migrationMs);
-    await server.compareClocks(migrating);
-    await migrate(migrating, { types: { engine: 'postgres', key: 'text collate "C"' }, lock: lockSchema });
+    await server.detectPooler(migrationKysely, migrationMs);
+    await server.compareClocks(migrationKysely);
+    await migrate(migrationKysely, { types: { engine: 'postgres', key: 'text collate "C"' }, lock: lockSchema });
   } finally {
-    await migrating.destroy();
+    await migrationKysely.destroy();
   }
 }
 
@@ -100,7 +100,7 @@ class Server {
   readonly #note: (message: string) => void;
   readonly #clock: Pick<Clock, 'epochMs'>;
   isPooler = false;
-  #hasNoted = false;
+  #hasDetected = false;
   #offsetMs = 0;
 
   constructor(url: Secret, { note = () => undefined, clock = systemClock }: ServerDeps) {
@@ -125,15 +125,15 @@ class Server {
     this.#offsetMs = Math.abs(offsetMs) < minOffsetMs ? 0 : offsetMs;
   }
 
-  /** Sets `isPooler` to whether the connection lacks the requested `statement_timeout`. The first call notes if it has none at all. */
+  /** Sets `isPooler` if the connection does not have the requested `statement_timeout`. The first call reports a missing timeout. */
   async detectPooler(kysely: Kysely<Schema>, requestedMs: number): Promise<void> {
     const { rows } = await sql<{ ms: string }>`select setting as ms from pg_settings where name = 'statement_timeout'`.execute(
       kysely,
     );
     const ms = Number(rows[0]?.ms);
     this.isPooler = ms !== requestedMs;
-    if (this.isPooler && ms === 0 && !this.#hasNoted) this.#note(noLimitAdvice);
-    this.#hasNoted = true;
+    if (this.isPooler && ms === 0 && !this.#hasDetected) this.#note(noLimitAdvice);
+    this.#hasDetected = true;
   }
 }
 
@@ -269,19 +269,19 @@ class ReconnectingPool implements PostgresPool {
   readonly #server: Server;
   readonly #limits: PoolLimits;
   #pool: Pool;
-  #hasParameters: boolean;
+  #hasStartupLimits: boolean;
 
   constructor(server: Server, limits: PoolLimits) {
     this.#server = server;
     this.#limits = limits;
-    this.#hasParameters = !server.isPooler;
-    this.#pool = openPool(server.url, limits, this.#hasParameters);
+    this.#hasStartupLimits = !server.isPooler;
+    this.#pool = openPool(server.url, limits, this.#hasStartupLimits);
   }
 
   async connect(): Promise<PostgresPoolClient> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       if (!isStartupParameterRejected(error)) throw error;
-      this.#removeParameters();
+      this.#removeStartupLimits();
       return this.#pool.connect();
     });
     const transactionMs = this.#server.isPooler ? this.#limits.statementMs : undefined;
@@ -292,17 +292,17 @@ class ReconnectingPool implements PostgresPool {
     return this.#pool.end();
   }
 
-  /** Replaces the pool, which could not open a connection. Concurrent callers find the new pool. */
-  #removeParameters(): void {
+  /** Replaces the pool with one that sends no time limits in the startup message. Does nothing if this has already happened. */
+  #removeStartupLimits(): void {
     this.#server.isPooler = true;
-    if (!this.#hasParameters) return;
-    this.#hasParameters = false;
+    if (!this.#hasStartupLimits) return;
+    this.#hasStartupLimits = false;
     void this.#pool.end();
     this.#pool = openPool(this.#server.url, this.#limits, false);
   }
 }
 
-function openPool(url: Secret, { connectMs, statementMs, maxConnections }: PoolLimits, hasParameters: boolean): Pool {
+function openPool(url: Secret, { connectMs, statementMs, maxConnections }: PoolLimits, hasStartupLimits: boolean): Pool {
   const pool = new Pool({
     connectionString: url.reveal(),
     application_name: 'parley',
@@ -311,7 +311,7 @@ function openPool(url: Secret, { connectMs, statementMs, maxConnections }: PoolL
     connectionTimeoutMillis: connectMs,
     query_timeout: statementMs,
     // A node that dies during a transaction must not keep its locks.
-    ...(hasParameters && { statement_timeout: statementMs, idle_in_transaction_session_timeout: statementMs }),
+    ...(hasStartupLimits && { statement_timeout: statementMs, idle_in_transaction_session_timeout: statementMs }),
     types: { getTypeParser: (oid, format) => (oid === int8 ? Number : types.getTypeParser(oid, format)) },
   });
   // Errors of idle connections are ignored, because the pool replaces these connections.
@@ -329,7 +329,7 @@ type ReleasableClient = Pick<PostgresPoolClient, 'release'>;
 /** Matches the statement of Kysely that starts a transaction. */
 const startOfTransaction = /^(begin|start transaction)\b/;
 
-/** A connection in use. After an error that makes it useless, no further queries are sent on it. */
+/** A connection in use. After an error that makes it unusable, no further queries are sent on it. */
 class Connection {
   readonly #client: PoolClient;
   /** Time limits that each transaction sets, in milliseconds. */

@@ -13,7 +13,7 @@ export class MissingTableError extends Error {
 
 /**
  * Reads complete tables of a PostgreSQL database that belongs to another product, in one read-only transaction. Each row is an object
- * by column. Dates are texts as in the database. Throws `MissingTableError`, or the error of PostgreSQL.
+ * by column. Dates are texts in ISO 8601. Throws `MissingTableError`, or the error of PostgreSQL.
  */
 export async function readTables<Name extends string>(
   url: string,

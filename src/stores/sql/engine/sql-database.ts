@@ -14,8 +14,8 @@ export interface OpenOptions {
 }
 
 /**
- * Lock for writes to a file that several processes use. SQLite lets writers poll, so that some of them never get a turn while
- * another one writes continuously. Resolves with the function that releases the lock.
+ * Acquires the lock for writes to a file that several processes use. Resolves with the function that releases the lock. SQLite
+ * alone lets waiting writers poll, so a writer may never get its turn while another one writes continuously.
  */
 export type AcquireWriteLock = () => Promise<() => void>;
 

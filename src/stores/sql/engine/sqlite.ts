@@ -70,7 +70,7 @@ async function tryWrite(kysely: Kysely<Schema>): Promise<void> {
     await sql`create table if not exists parley_trial (content blob)`.execute(transaction);
     await sql`insert into parley_trial (content) values (zeroblob(65536))`.execute(transaction);
   });
-  // Another process may have deleted it.
+  // Another process may have dropped the table.
   await sql`drop table if exists parley_trial`.execute(kysely);
 }
 

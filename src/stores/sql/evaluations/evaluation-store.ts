@@ -144,7 +144,7 @@ export class SqlEvaluationStore implements EvaluationStore {
     return Number(numUpdatedRows);
   }
 
-  /** Ends an evaluation that `node` runs, or any node if it is undefined. Returns whether it was in progress. */
+  /** Ends an evaluation that is in progress on `node`, or on any node if `node` is undefined. Returns whether it was in progress. */
   async #end(
     id: string,
     node: string | undefined,
@@ -241,8 +241,8 @@ class SqlCaseStore implements CaseStore {
     return this.#database.transact(async (transaction) => {
       // Holds the row lock, so that concurrent additions to the application wait.
       if ((await lockRow(transaction, first.application)) === undefined) return 'absent';
-      const { count, chars, last } = await readCaseTotals(transaction, first.application);
-      const rows = cases.map((stored, index) => this.#toRow(stored, last + index + 1));
+      const { count, chars, lastVersion } = await readCaseTotals(transaction, first.application);
+      const rows = cases.map((stored, index) => this.#toRow(stored, lastVersion + index + 1));
       const charsAfter = rows.reduce((sum, { sealed_entry }) => sum + sealed_entry.length, chars);
       if (count + rows.length > caseBounds.maxCases || charsAfter > caseBounds.maxTotalChars * sealedFactor) return 'full';
       for (const batch of splitIntoBatches(rows, rowsPerStatement))
@@ -285,7 +285,7 @@ class SqlCaseStore implements CaseStore {
 async function readCaseTotals(
   kysely: Kysely<Schema>,
   application: string,
-): Promise<{ count: number; chars: number; last: number }> {
+): Promise<{ count: number; chars: number; lastVersion: number }> {
   const rows = await kysely
     .selectFrom('evaluation_cases')
     .select(({ fn }) => ['version', fn<number>('length', ['sealed_entry']).as('chars')])
@@ -294,6 +294,6 @@ async function readCaseTotals(
   return {
     count: rows.length,
     chars: rows.reduce((sum, { chars }) => sum + chars, 0),
-    last: Math.max(0, ...rows.map(({ version }) => version)),
+    lastVersion: Math.max(0, ...rows.map(({ version }) => version)),
   };
 }

@@ -52,7 +52,7 @@ export interface EvaluationSchema {
 export interface CaseRow {
   readonly id: string;
   readonly application: string;
-  /** Position among the cases of the application, starting at 1. */
+  /** Number that orders the cases of the application. Starts at 1. A deleted case leaves a gap. */
   readonly version: number;
   /** JSON, sealed for the row's id. */
   readonly sealed_entry: string;
@@ -72,7 +72,7 @@ export interface EvaluationRow {
   readonly passed: number;
   readonly failed: number;
   readonly errors: number;
-  /** Total characters of its results. */
+  /** Total length of its sealed results. */
   readonly bytes: number;
   readonly started_at_ms: number;
   readonly ended_at_ms: number | null;

@@ -1,7 +1,7 @@
 import type { ContentsLocation, UnlocatedDatabase } from '#domain/files/blob-store.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 
-const maxSampled = 10;
+const maxSampledBlobs = 10;
 
 /** Stores the location of the file contents in the row that names the database. */
 export class SqlContentsLocation implements ContentsLocation {
@@ -24,7 +24,7 @@ export class SqlContentsLocation implements ContentsLocation {
         .returningAll()
         .executeTakeFirstOrThrow();
       if (contents_place !== null) return contents_place;
-      const used = await transaction.selectFrom('files').select('blob').limit(maxSampled).execute();
+      const used = await transaction.selectFrom('files').select('blob').limit(maxSampledBlobs).execute();
       const name = await choose({ database, blobs: used.map(({ blob }) => blob) });
       if (name !== undefined) await transaction.updateTable('database_name').set({ contents_place: name }).execute();
       return name;

@@ -64,7 +64,7 @@ export class SqlFileIndex implements FileIndex {
       const usedBytes = await lockBucket(transaction, bucket);
       const existing = await findFile(transaction, bucket, path);
       await deleteExpired(transaction, bucket, nowMs);
-      const otherReservations = await readReserved(transaction, bucket, { except: blob, nowMs });
+      const otherReservations = await readReservations(transaction, bucket, { except: blob, nowMs });
       const replaced = countReplacedBytes(otherReservations, path, existing?.contentLength ?? 0);
       const usedTotal = usedBytes + otherReservations.bytes;
       const addedBytes = bytes - replaced;
@@ -90,7 +90,7 @@ export class SqlFileIndex implements FileIndex {
       const usedBytes = await lockBucket(transaction, bucket);
       const existing = await findFile(transaction, bucket, path);
       if (!isMet(condition, existing?.etag)) return { outcome: 'condition_failed' };
-      const otherReservations = await readReserved(transaction, bucket, { except: file.blob, nowMs: file.updatedAtMs });
+      const otherReservations = await readReservations(transaction, bucket, { except: file.blob, nowMs: file.updatedAtMs });
       const addedBytes = file.contentLength - (existing?.contentLength ?? 0);
       const bytesAfter = usedBytes + addedBytes;
       if (addedBytes > 0 && bytesAfter + otherReservations.bytes > maxBucketBytes)
@@ -128,7 +128,7 @@ export class SqlFileIndex implements FileIndex {
       const removedBytes = moved.contentLength;
       const addedBytes = moved.contentLength - (replaced?.contentLength ?? 0);
       const bytesAfter = (usedByBucket.get(to.bucket) ?? 0) + addedBytes - (from.bucket === to.bucket ? removedBytes : 0);
-      const { bytes: reserved } = await readReserved(transaction, to.bucket, { except: '', nowMs });
+      const { bytes: reserved } = await readReservations(transaction, to.bucket, { except: '', nowMs });
       if (from.bucket !== to.bucket && addedBytes > 0 && bytesAfter + reserved > maxBucketBytes)
         return { outcome: 'over_quota', usedBytes: (usedByBucket.get(to.bucket) ?? 0) + reserved };
       await deleteRow(transaction, from.bucket, from.path);
@@ -140,7 +140,7 @@ export class SqlFileIndex implements FileIndex {
     });
   }
 
-  /** Returns the contents that no file uses and that are not reserved. */
+  /** Returns the blobs that no file uses and that are not reserved. */
   async findUnused(blobs: readonly string[], nowMs: number): Promise<readonly string[]> {
     return this.#database.run(async (kysely) => {
       // Reservations are read first. A file that is stored between the two reads loses its reservation, but the second read finds
@@ -254,7 +254,7 @@ interface ReservedSpace {
 }
 
 /** Returns the unexpired reservations of a bucket except that of one blob. The transaction must hold the lock of the bucket. */
-async function readReserved(
+async function readReservations(
   transaction: Kysely<Schema>,
   bucket: string,
   { except, nowMs }: { except: string; nowMs: number },

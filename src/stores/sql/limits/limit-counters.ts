@@ -107,7 +107,7 @@ interface CurrentWindow {
   readonly endsAtMs?: number;
 }
 
-/** Returns a function that finds the window with a name and the end of its current period. Parses each name once. */
+/** Returns a function that converts the name of a window to the window and the end of its current period. Parses each name once. */
 function createWindowFinder(nowMs: number): (name: string) => CurrentWindow {
   const windowsByName = new Map<string, CurrentWindow>();
   return (name) => {

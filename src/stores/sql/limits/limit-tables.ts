@@ -12,7 +12,7 @@ export interface LimitCounterRow {
   readonly id: string;
   /** The node that counted. */
   readonly owner: string;
-  /** For example `tokens/month`. */
+  /** Name of the window, for example `tokens/month`. */
   readonly period: string;
   /** JSON text. */
   readonly holder: string;

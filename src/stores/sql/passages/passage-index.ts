@@ -239,7 +239,7 @@ export class SqlPassageIndex implements PassageIndex {
         .execute();
     });
     for (const { id } of unused) await this.deleteDocument(id);
-    // A document can be deleted while a batch of its vectors is created.
+    // Deletes vectors without a document, because a document can be deleted while its vectors are computed.
     await this.#database.run((kysely) =>
       kysely
         .deleteFrom('passage_vectors')

@@ -73,11 +73,11 @@ const sqliteSearch: WordSearch = {
 /** Maximum number of passages that are read per word. A word with more passages is of little significance. */
 const maxPassagesPerWord = 1000;
 /** Maximum number of passages that are ranked by word frequency. */
-const maxRanked = 200;
+const maxRankedPassages = 200;
 
 /**
  * Weights each word by its rarity in these documents. The frequency of the words decides among the best passages. Each word is
- * looked up separately, because the engine would read every passage if it searched for all words together.
+ * looked up separately, because the engine would read every passage with any of the words if it searched for all words together.
  */
 const postgresSearch: WordSearch = {
   add(kysely, entries) {
@@ -104,7 +104,7 @@ const postgresSearch: WordSearch = {
         ) word_matches
       ), best as materialized (
         select id, sum(weight) as weight from (select unnest(ids) as id, weight from found) weighted_ids
-        group by id order by weight desc, id limit ${maxRanked}
+        group by id order by weight desc, id limit ${maxRankedPassages}
       )
       select id, -weight * (1 + ts_rank(words, to_tsquery('english', ${words.map((word) => `'${word}'`).join(' | ')}), 1)) as score
       from best join passage_words using (id) order by score, id limit ${limit}`;
@@ -172,7 +172,7 @@ function* splitWords(text: string): Iterable<string> {
   for (const [match] of normalize(text).matchAll(compoundPattern)) {
     const pieces = match.match(partPattern) ?? [];
     if (pieces.length > 1) {
-      // Numbers keep a letter in place of the separator, so that 3.5 does not match 35.
+      // A letter replaces the separator between numbers, so that 3.5 does not match 35.
       const glue = /\p{L}/u.test(match) ? '' : 'd';
       yield pieces.join(glue).slice(0, maxJoinedChars);
     }

@@ -34,20 +34,20 @@ export function toCondition(
   table: Table,
 ): { readonly condition: Expression<SqlBool>; readonly isExact: boolean } {
   if (filter === undefined) return { condition: always, isExact: true };
-  const exact = toExact(filter, table);
+  const exact = toExactCondition(filter, table);
   if (exact !== undefined) return { condition: exact, isExact: true };
-  const parts = filter.op === 'and' ? filter.filters.flatMap((part) => toExact(part, table) ?? []) : [];
+  const parts = filter.op === 'and' ? filter.filters.flatMap((part) => toExactCondition(part, table) ?? []) : [];
   return { condition: parts.length === 0 ? always : join('and', parts), isExact: false };
 }
 
 /** Returns the condition of a filter, or undefined if it uses attributes without a column. The condition is never null in SQL. */
-function toExact(filter: ScimFilter, table: Table): Condition | undefined {
+function toExactCondition(filter: ScimFilter, table: Table): Condition | undefined {
   if ('filters' in filter) {
-    const parts = filter.filters.map((part) => toExact(part, table));
+    const parts = filter.filters.map((part) => toExactCondition(part, table));
     return parts.every((part) => part !== undefined) ? join(filter.op, parts) : undefined;
   }
   if (filter.op === 'not') {
-    const negated = toExact(filter.filter, table);
+    const negated = toExactCondition(filter.filter, table);
     return negated && sql<SqlBool>`not ${negated}`;
   }
   const { extension, attribute, sub } = filter.path;

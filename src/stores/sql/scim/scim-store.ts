@@ -29,7 +29,7 @@ const maxGroups = 10_000;
 /** SQLite and PostgreSQL limit the number of parameters of a statement. */
 const rowsPerStatement = 500;
 
-/** Provisioned users and groups in tables. Attributes of users are sealed. A write of a user also stores its block. */
+/** Provisioned users and groups in tables. Attributes of users are sealed. A write of a user can also block or unblock the user. */
 export class SqlScimStore implements ScimStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
@@ -72,7 +72,7 @@ export class SqlScimStore implements ScimStore {
   }
 
   async findUser(id: string): Promise<ScimUser | undefined> {
-    const { resources } = await this.listUsers({ filter: byId(id), offset: 0, limit: 1 });
+    const { resources } = await this.listUsers({ filter: buildIdFilter(id), offset: 0, limit: 1 });
     return resources[0];
   }
 
@@ -149,7 +149,7 @@ export class SqlScimStore implements ScimStore {
   }
 
   async findGroup(id: string): Promise<ScimGroup | undefined> {
-    const { resources } = await this.listGroups({ filter: byId(id), offset: 0, limit: 1 });
+    const { resources } = await this.listGroups({ filter: buildIdFilter(id), offset: 0, limit: 1 });
     return resources[0];
   }
 
@@ -249,7 +249,7 @@ function fold(name: string): string {
   return name.toLowerCase();
 }
 
-function byId(value: string): ScimFilter {
+function buildIdFilter(value: string): ScimFilter {
   return { op: 'eq', path: { attribute: 'id' }, value };
 }
 
