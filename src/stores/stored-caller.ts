@@ -11,7 +11,7 @@ export interface KeyReport {
   readonly rights?: RightsChange;
 }
 
-/** Applies a report to the caller of a key. Has no effect if the key is revoked. */
+/** Applies a report to the caller of a key. Has no effect if the caller is undefined, because its key is revoked. */
 export async function applyReport(caller: Caller | undefined, { usage, rights }: KeyReport): Promise<void> {
   await caller?.chain?.report(usage);
   if (rights !== undefined) await caller?.chain?.rights.change(rights);
@@ -36,7 +36,7 @@ interface CallerCallbacks {
   readonly onRightsChange: (change: RightsChange) => Promise<void>;
 }
 
-/** Restores a caller. Returns undefined for text that `serializeCaller` does not produce. */
+/** Restores a caller that `serializeCaller` serialized. Returns undefined if the text is not a valid caller. */
 export function parseCaller(text: string, { report, onRightsChange }: CallerCallbacks): Caller | undefined {
   const stored = tryParseJson(text);
   if (!isJsonObject(stored)) return undefined;
@@ -61,7 +61,7 @@ function toUserKey(value: unknown): Pick<Caller, 'userKey'> {
   return typeof id === 'string' && typeof version === 'number' ? { userKey: { id, version, deployments: null } } : {};
 }
 
-/** Inner calls end with the key of the first call. Its list of deployments does not apply to them. */
+/** Inner calls are canceled when this key of the first call becomes invalid. Its list of deployments does not apply to them. */
 function toConfiguredKey(value: unknown): Pick<Caller, 'configuredKey'> {
   const { id, secretId, name, expiresAtMs } = toObject(value);
   if (typeof id !== 'string') return {};

@@ -15,7 +15,7 @@ export class DiskBlobStore implements BlobStore {
     this.#folder = folder;
   }
 
-  /** Creates the folder and deletes unfinished files of a crash. In a shared folder, they must be older than a day. */
+  /** Creates the folder and deletes unfinished files. In a shared folder, deletes only those that are older than a day. */
   static async open(folder: string, { isShared = false } = {}): Promise<DiskBlobStore> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const unfinishedNames = (await readdir(folder)).filter((name) => name.endsWith(partSuffix));

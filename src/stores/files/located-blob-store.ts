@@ -12,9 +12,9 @@ export interface LocatedBlobStoreDeps {
 }
 
 /**
- * A blob store for a database that other nodes share. Throws `StoreError` for reads and writes if the contents of the database
- * are stored elsewhere, because other nodes would not find them here. The first write claims this location if the database has
- * none.
+ * A blob store for a database that other nodes share. Every operation throws `StoreError` if the contents of the database are
+ * stored elsewhere, because other nodes would not find the contents that this node writes here. The first write claims this
+ * location if the database has none.
  */
 export class LocatedBlobStore implements BlobStore {
   readonly #store: BlobStore;

@@ -17,7 +17,7 @@ export interface ArchivedLimitStoreDeps {
   readonly note: (message: string) => void;
 }
 
-/** A process that is killed loses less than a second of usage: this delay and the time of one write. */
+/** Delay before a changed counter is saved. A killed process loses the usage of this delay and of one write. */
 const saveDelayMs = 400;
 const restoreRetryMs = 1000;
 

@@ -23,14 +23,14 @@ interface CountedPeriod {
   readonly byHolder: Map<string, MemoryCounter>;
 }
 
-/** Counters of one node in memory. When the next period of a window starts, all its counters are dropped together. */
+/** Counters of one node in memory. The first use of a window in its next period drops all counters of the previous period. */
 export class MemoryLimitStore implements LimitStore {
   /** Current period by the name of its window. */
   readonly #periods = new Map<string, CountedPeriod>();
   /** Reserved amounts by kind and holder. Holders without reservations are omitted. */
-  readonly #claimed = { tokens: new Map<string, number>(), cost: new Map<string, number>(), calls: new Map<string, number>() };
+  readonly #claims = { tokens: new Map<string, number>(), cost: new Map<string, number>(), calls: new Map<string, number>() };
   readonly #onChange: (() => void) | undefined;
-  #changed: MemoryCounter[] = [];
+  #changedCounters: MemoryCounter[] = [];
 
   /** `onChange` is called at the first change after the last `consumeChanges`. Without it, changes are not collected. */
   constructor(onChange?: () => void) {
@@ -65,13 +65,13 @@ export class MemoryLimitStore implements LimitStore {
 
   /** Whether `consumeChanges` would return a counter. */
   get hasChanges(): boolean {
-    return this.#changed.length > 0;
+    return this.#changedCounters.length > 0;
   }
 
-  /** Returns this node's part of each counter that changed since the last time. */
+  /** Returns this node's part of each counter that changed since the last call. */
   consumeChanges(): readonly CounterState[] {
-    const changes = this.#changed;
-    this.#changed = [];
+    const changes = this.#changedCounters;
+    this.#changedCounters = [];
     return changes.map((counted) => {
       counted.isChanged = false;
       const { window, holder, endsAtMs, used, usedByPeers } = counted;
@@ -101,16 +101,16 @@ export class MemoryLimitStore implements LimitStore {
   #recordChange(counted: MemoryCounter): void {
     if (counted.isChanged) return;
     counted.isChanged = true;
-    if (this.#changed.push(counted) === 1) this.#onChange?.();
+    if (this.#changedCounters.push(counted) === 1) this.#onChange?.();
   }
 
   #getClaimed({ kind, holder }: Claim): number {
-    return this.#claimed[kind].get(holder) ?? 0;
+    return this.#claims[kind].get(holder) ?? 0;
   }
 
   #setClaimed({ kind, holder }: Claim, amount: number): void {
-    if (amount > 0) this.#claimed[kind].set(holder, toSafeInteger(amount));
-    else this.#claimed[kind].delete(holder);
+    if (amount > 0) this.#claims[kind].set(holder, toSafeInteger(amount));
+    else this.#claims[kind].delete(holder);
   }
 
   #getCounter({ window, endsAtMs, holder }: Omit<CounterState, 'used'>): MemoryCounter {

@@ -226,7 +226,7 @@ const claimLifetimeMs = 86_400_000;
 /**
  * Functions that all scripts share. Each script runs atomically. A reservation key is a hash with one field per lease. The
  * leases are one hash with the end of each lease by the clock of Redis. Lua numbers are doubles, which are exact up to the same
- * bound as in JavaScript. Sums are capped there.
+ * bound as in JavaScript. Stored sums are capped at that bound.
  */
 const sharedScript = `
 local function text(number) return string.format('%.0f', math.min(number, ${Number.MAX_SAFE_INTEGER})) end
@@ -300,7 +300,7 @@ for c = 1, claims do
 end
 return sums`;
 
-/** Key: the leases. Arguments: the lease and its duration. Deletes expired leases. */
+/** Renews a lease and deletes expired ones. Key: the leases. Arguments: the lease and its duration. */
 const renewScript = `${sharedScript}
 local at = now()
 local leases = redis.call('HGETALL', KEYS[1])

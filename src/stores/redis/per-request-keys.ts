@@ -164,7 +164,7 @@ interface RemoteKey {
 interface KeyReportsDeps {
   readonly link: RedisLink;
   readonly clock: Clock;
-  /** Called with reports that were lost. */
+  /** Called with the error if a report of usage or an acknowledgement is lost. */
   readonly reportError: (message: string, error: unknown) => void;
   /** Called with a report from another node about a key of this node. The report is acknowledged when the promise resolves. */
   readonly deliver: (digest: string, report: KeyReport) => Promise<void>;
@@ -175,7 +175,7 @@ class KeyReports {
   readonly #deps: KeyReportsDeps;
   /** Pending acknowledgements by report number. */
   readonly #pendingAcknowledgements = new Map<number, () => void>();
-  #sent = 0;
+  #sentCount = 0;
 
   constructor(deps: KeyReportsDeps) {
     this.#deps = deps;
@@ -191,8 +191,8 @@ class KeyReports {
 
   /** Resolves when the other node has applied the report. Rejects with `StoreError`. */
   async send(key: RemoteKey, report: KeyReport): Promise<void> {
-    this.#sent += 1;
-    const id = this.#sent;
+    this.#sentCount += 1;
+    const id = this.#sentCount;
     const answered = new Promise<void>((resolve) => this.#pendingAcknowledgements.set(id, resolve));
     const stop = new AbortController();
     try {

@@ -7,7 +7,7 @@ const schemePattern = /^(?:redis|valkey)(s?)(?:-(cluster|sentinel))?$/;
 const defaultPorts = { server: 6379, cluster: 6379, sentinel: 26_379 } as const;
 const maxHosts = 100;
 
-/** The address of a Redis is invalid. The message may be shown and does not quote the address. */
+/** The address of a Redis is invalid, or its CA file cannot be read. The message can be shown and does not quote the address. */
 export class RedisAddressError extends Error {}
 
 export interface RedisHost {
@@ -26,13 +26,13 @@ export interface RedisConnectionOptions extends Credentials {
   /** The server, some nodes of the cluster, or the sentinels. At least one. */
   readonly hosts: readonly [RedisHost, ...RedisHost[]];
   readonly db: number;
-  /** Defined for connections over TLS. `ca` are the certificates of the CAs instead of those of Node.js, as PEM. */
+  /** Defined for connections over TLS. `ca` has the CA certificates as PEM, which replace those of Node.js. */
   readonly tls?: { readonly ca?: string };
   /** Name of the monitored primary, and the credentials of the sentinels. */
   readonly sentinel?: Credentials & { readonly name: string };
 }
 
-/** Parses an address and reads its CA file. Throws `RedisAddressError` if the address is invalid. */
+/** Parses an address and reads its CA file. Throws `RedisAddressError`. */
 export function parseRedisAddress(address: Secret): RedisConnectionOptions {
   const [schemeText = '', ...afterScheme] = address.reveal().split('://');
   const [, tlsSuffix = '', topology] = schemePattern.exec(schemeText) ?? throwSyntaxError();

@@ -15,7 +15,7 @@ interface LinkDeps {
   readonly connections: RedisConnections;
   /** Identifies this process among those that share the Redis. 16 characters of base64url. */
   readonly node: string;
-  /** Called with errors that callers do not receive. */
+  /** Called with errors that no method of the link throws. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
@@ -177,7 +177,7 @@ function reconnect(redis: Redis | Cluster): void {
   if (redis.status === 'ready') redis.disconnect(true);
 }
 
-/** A node of a cluster that fails may have lost its newest data. This class reports when each key is served again. */
+/** A cluster node that fails may lose its newest data. This class calls each listener when the node of its key answers again. */
 class ClusterRecovery {
   readonly #cluster: Cluster;
   readonly #listeners: readonly ReadyListener[];
@@ -210,7 +210,7 @@ class ClusterRecovery {
       this.isIncomplete = failure !== undefined;
       if (failure !== undefined) await sleep(recheckIntervalMs, undefined, { ref: false });
     }
-    // A cluster that is not ready calls all listeners when it is.
+    // If the cluster is not ready, `RedisLink` calls all listeners when it is ready again.
     this.#pending.clear();
     this.isIncomplete = false;
     this.#isChecking = false;

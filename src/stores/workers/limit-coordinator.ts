@@ -22,7 +22,7 @@ import {
 const minCallsPerShare = 16;
 /** Fraction of the free quota that one grant divides by the number of workers. */
 const sharedFraction = 1 / 2;
-/** Time without new shares after they were recalled, in milliseconds. */
+/** Time without new shares for the holders after a recall, in milliseconds. */
 const pauseMs = 1_000;
 const maxAttempts = 3;
 /** Maximum number of holders with a pause. Beyond it, all pauses end early. */

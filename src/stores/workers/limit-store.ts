@@ -36,7 +36,7 @@ interface CounterShare {
 /** Shares of one holder, in all windows of one kind. */
 interface HolderShare {
   readonly counters: CounterShare[];
-  /** Number of the first reservation that is part of the shares. The primary process has earlier ones. */
+  /** Lease that came with the shares. The primary process counts the reservations of earlier leases. */
   readonly firstLease: number;
   /** Reserved amount of the calls in progress, which counts in each counter. */
   claimed: number;
@@ -111,7 +111,7 @@ export class WorkerLimitStore implements LimitStore {
       return [{ holder: [kind, holder], counters, claimed: share.claimed }];
     });
 
-  /** Returns all shares. */
+  /** Returns all shares to the primary process. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     const holders = [...this.#listShares()].map(([kind, holder]) => [kind, holder] as const);
@@ -154,7 +154,7 @@ export class WorkerLimitStore implements LimitStore {
       returned: this.returnShares([...holders.values()]),
       isExact,
     };
-    // The next message may recall the shares.
+    // Runs before the next message is processed, which may recall the shares.
     const onAnswer = ({ shares }: ReserveAnswer): void => {
       if (shares !== undefined) this.#addShares(counters, shares);
     };
