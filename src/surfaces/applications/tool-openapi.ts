@@ -1,8 +1,8 @@
 import { RestToolset } from '#contract/quick-app/toolsets.ts';
-import { ImportRequest, ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
 import { toolErrorReasons } from '#domain/tools/tool.ts';
 import { anyObject, buildArray, buildObject, json, listOperations, nameObject, reply, text } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
+import { ImportRequest, ListToolsRequest, RunToolRequest } from './tool-requests.ts';
 
 const failure = {
   anyOf: [

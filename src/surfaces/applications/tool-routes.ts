@@ -4,7 +4,6 @@ import { IsolationError } from '#base/isolation/isolated-process.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { readToolset } from '#contract/quick-app/quick-app-issues.ts';
-import { parseImportRequest, parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/tool-requests.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import {
   applicationPrefix,
@@ -19,6 +18,7 @@ import { createDisconnectSignal, identifyUser, readRequest, type SurfaceDeps } f
 import { serveEarly } from '../http/serve-raw.ts';
 import { type ApplicationDeps, findApplication, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
+import { parseImportRequest, parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from './tool-requests.ts';
 
 export interface ToolRoutesDeps extends Pick<ApplicationDeps, 'identify' | 'snapshot' | 'survey'> {
   readonly store: Pick<ApplicationStore, 'find'>;

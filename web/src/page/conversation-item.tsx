@@ -9,7 +9,7 @@ import { type ConversationAction, ConversationMenu, useUpdateAttributes } from '
 import { usePage } from './page.tsx';
 import { formatRoute } from './route.ts';
 
-const ProjectsDialog = lazyView(() => import('../projects/projects-dialog.tsx').then(({ ProjectsDialog: view }) => view));
+const ProjectsDialog = lazyView(() => import('../chat-projects/projects-dialog.tsx').then(({ ProjectsDialog: view }) => view));
 
 const ShareDialog = lazyView(() => import('../share/share-dialog.tsx').then(({ ShareDialog: view }) => view));
 

@@ -14,8 +14,10 @@ import { usePage, useProjectNames, useSummaries } from './page.tsx';
 import { formatRoute, type Route } from './route.ts';
 import { SettingsMenu } from './settings-menu.tsx';
 
-const NewProjectDialog = lazyView(() => import('../projects/projects-dialog.tsx').then(({ NewProjectDialog: view }) => view));
-const ProjectDialog = lazyView(() => import('../projects/projects-dialog.tsx').then(({ ProjectDialog: view }) => view));
+const NewProjectDialog = lazyView(() =>
+  import('../chat-projects/projects-dialog.tsx').then(({ NewProjectDialog: view }) => view),
+);
+const ProjectDialog = lazyView(() => import('../chat-projects/projects-dialog.tsx').then(({ ProjectDialog: view }) => view));
 
 /** A request to search the chats. Each request is another object. */
 export interface ChatSearch {

@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import type { JsonObject } from '#base/json/json.ts';
-import { strict } from './configuration/fields.ts';
-import { isHttpUrl } from './configuration/values.ts';
-import { ParleyError } from './errors/errors.ts';
-import { requireShape } from './errors/request-error.ts';
-import { QuickAppForm } from './quick-app/form.ts';
-import { McpToolset, RestToolset } from './quick-app/toolsets.ts';
-import { compileShape } from './schemas/compile-shape.ts';
-import { withoutNulls } from './schemas/normalize-request.ts';
+import { strict } from '#contract/configuration/fields.ts';
+import { isHttpUrl } from '#contract/configuration/values.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { requireShape } from '#contract/errors/request-error.ts';
+import { QuickAppForm } from '#contract/quick-app/form.ts';
+import { McpToolset, RestToolset } from '#contract/quick-app/toolsets.ts';
+import { compileShape } from '#contract/schemas/compile-shape.ts';
+import { withoutNulls } from '#contract/schemas/normalize-request.ts';
 
 const application = Type.Optional(
   Type.String({
