@@ -93,7 +93,7 @@ export class BackgroundRun implements ReplySink {
     this.#finish(error);
   }
 
-  /** Ends the response because the node stops, or because its key is no longer valid. */
+  /** Ends the response because the node stops, or because the key of its caller is no longer valid. */
   cancel(reason: unknown): void {
     this.#answer?.cancel();
     this.fail(reason);

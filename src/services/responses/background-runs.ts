@@ -12,8 +12,8 @@ import { BackgroundRun, type BackgroundRunDeps, type RunTranslation } from './ba
 import { ChatRunTranslation } from './chat-run-translation.ts';
 import type { DatabaseResponse } from './database-response.ts';
 import type { DatabaseResponseStorage } from './database-response-storage.ts';
-import { fromQueued, toFailedResponse, toQueued } from './queued-run.ts';
-import { notStored, type OpenedResponse } from './response-storage.ts';
+import { parseQueuedRun, serializeQueuedRun, toFailedResponse } from './queued-run.ts';
+import { type OpenedResponse, unstoredFields } from './response-storage.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
 /** A request of the Responses API, with the items that it continues. */
@@ -40,7 +40,7 @@ export interface PreparedResponse {
   readonly listIgnoredFields: () => readonly string[];
 }
 
-/** Translates a request. The surface implements it. Throws the error with status 400 if the request is invalid. */
+/** Translates a request. The surface implements it. Throws an error with status 400 if the request is invalid. */
 export type PrepareResponse = (target: Target, start: ResponseStart) => PreparedResponse;
 
 export interface BackgroundDeps {
@@ -111,8 +111,8 @@ const defaultMaxRunMs = 6 * 60 * 60 * 1000;
 /** Background responses and chat runs of this node. */
 export class BackgroundRuns {
   readonly #deps: BackgroundDeps;
-  readonly #running = new Map<string, BackgroundRun>();
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #runsById = new Map<string, BackgroundRun>();
+  readonly #waitersById = new Map<string, Set<() => void>>();
 
   constructor(deps: BackgroundDeps) {
     this.#deps = deps;
@@ -120,23 +120,23 @@ export class BackgroundRuns {
 
   /** Number of further runs that this node accepts. */
   get capacity(): number {
-    return this.#deps.inFlightCalls.isClosed ? 0 : Math.max(0, maxRuns - this.#running.size);
+    return this.#deps.inFlightCalls.isClosed ? 0 : Math.max(0, maxRuns - this.#runsById.size);
   }
 
   get ids(): ReadonlySet<string> {
-    return new Set(this.#running.keys());
+    return new Set(this.#runsById.keys());
   }
 
   /**
-   * Resolves with the queued response after its limits admit it and it is stored. The response then continues in the
-   * background. Throws the error if the response is rejected.
+   * Resolves with the queued response after the limits admit it and it is stored. The response then continues in the
+   * background. Throws the error of a rejected response.
    */
   async create({ target, request, body }: BackgroundRequest): Promise<QueuedResponse> {
     const { storage } = this.#deps;
     const databaseResponse = await storage.open(target, request);
     const onAdmitted = async ({ translation, listIgnoredFields }: PreparedResponse) => {
       const response = { ...translation.response };
-      await databaseResponse.queue(response, toQueued(target, body));
+      await databaseResponse.queue(response, serializeQueuedRun(target, body));
       return { response, ignoredFields: listIgnoredFields() };
     };
     const { admitted, ended } = await this.#start({ target, request, body, databaseResponse }, onAdmitted);
@@ -144,8 +144,8 @@ export class BackgroundRuns {
   }
 
   /**
-   * Starts a chat completion that continues without its client. Resolves after its limits admit it and it is stored. Throws the
-   * error if it is rejected, `precondition_failed` if its ID is in use, and `too_many_chat_runs` if the user has too many.
+   * Starts a chat completion that continues without its client. Resolves after the limits admit it and it is stored. Throws the
+   * error of a rejected completion, `precondition_failed` if its ID is in use, and `too_many_chat_runs` if the user has too many.
    */
   async startChatRun({ target, input, id, ref }: ChatRunRequest): Promise<StartedChatRun> {
     const { storage, clock } = this.#deps;
@@ -162,7 +162,7 @@ export class BackgroundRuns {
       void databaseResponse.onEnded(undefined);
       throw error;
     });
-    return { response: translation.visible, started: translation.started, answer };
+    return { response: translation.visibleRun, started: translation.started, answer };
   }
 
   async #toChatRunRejection(ref: ResponseRef): Promise<ParleyError> {
@@ -177,7 +177,7 @@ export class BackgroundRuns {
   /** Answers a queued run, unless another node does. */
   async claim(ref: ResponseRef): Promise<void> {
     const { lease, responses, clock } = this.#deps;
-    if (this.#running.has(ref.id)) return;
+    if (this.#runsById.has(ref.id)) return;
     await lease.hold();
     const release = (): Promise<void> => responses.runs.release(ref, lease.node);
     try {
@@ -194,26 +194,26 @@ export class BackgroundRuns {
 
   /** Cancels a run of this node. Resolves after the cancellation is stored. */
   async cancel(id: string): Promise<void> {
-    await this.#running.get(id)?.stop();
+    await this.#runsById.get(id)?.stop();
   }
 
   /** Ends a run of this node that was deleted, or that another node ended. */
   drop(id: string): void {
-    this.#running.get(id)?.drop();
+    this.#runsById.get(id)?.drop();
   }
 
   /** Resolves when a run of this node has new events. Waits at most `ownRunPollMs`, or `ms` for a run of another node. */
   waitForChange(id: string, ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const waiters = this.#waiting.get(id) ?? new Set();
-      this.#waiting.set(id, waiters);
+      const waiters = this.#waitersById.get(id) ?? new Set();
+      this.#waitersById.set(id, waiters);
       const wake = (): void => {
         clearTimeout(timer);
         waiters.delete(wake);
-        if (waiters.size === 0 && this.#waiting.get(id) === waiters) this.#waiting.delete(id);
+        if (waiters.size === 0 && this.#waitersById.get(id) === waiters) this.#waitersById.delete(id);
         resolve();
       };
-      const timer = setTimeout(wake, this.#running.has(id) ? ownRunPollMs : ms);
+      const timer = setTimeout(wake, this.#runsById.has(id) ? ownRunPollMs : ms);
       waiters.add(wake);
     });
   }
@@ -223,7 +223,7 @@ export class BackgroundRuns {
     const stored = await responses.find(ref, clock.epochMs());
     if (stored === undefined) return;
     try {
-      const { body, caller, deployment, ...inherited } = fromQueued(queued);
+      const { body, caller, deployment, ...inherited } = parseQueuedRun(queued);
       const id = newId();
       const record = this.#startRecord({ id, caller, deployment }, inherited);
       const target = await calls.authorize({ id, deployment, caller, record }, 'chat');
@@ -242,8 +242,8 @@ export class BackgroundRuns {
   }
 
   /**
-   * Starts a run. Resolves with the value of `onAdmitted`, after its limits admit it, and with the end of the run. Throws the error
-   * if the run is rejected.
+   * Starts a run. Resolves after the limits admit it, with the value of `onAdmitted` and with a promise for the end of the run.
+   * Throws the error of a rejected run.
    */
   async #start<Value>(
     { target: requestedTarget, request, body, databaseResponse, existing }: RunStart,
@@ -253,7 +253,7 @@ export class BackgroundRuns {
     const record = this.#startRecord(requestedTarget.call, requestedTarget.call.record);
     const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
     const { earlierItems, input: items, conversation } = databaseResponse;
-    const opened: OpenedResponse = { ...notStored, earlierItems, input: items, shouldStore: true, conversation };
+    const opened: OpenedResponse = { ...unstoredFields, earlierItems, input: items, shouldStore: true, conversation };
     try {
       const prepared = prepare(target, { request, body: body as JsonObject, opened, ...(existing && { existing }) });
       const { translation, input } = prepared;
@@ -262,14 +262,14 @@ export class BackgroundRuns {
       const { answer, admitted } = this.#answer(ready, () => onAdmitted(prepared));
       return { admitted: await admitted, ended: answer.ended };
     } catch (error) {
-      await closeRejected(databaseResponse, record, clock);
+      await closeRejectedRun(databaseResponse, record, clock);
       throw error;
     }
   }
 
   /**
-   * Starts the answer of a run, and calls `onAdmitted` after its limits admit it, to store its start. `admitted` has its value, or
-   * the error if the run is rejected. Throws the error with status 400 if the request is invalid.
+   * Starts the answer of a run. Calls `onAdmitted` after the limits admit the run, to store its start. `admitted` resolves with the
+   * value of `onAdmitted`, or rejects if the run is rejected. Throws an error with status 400 if the request is invalid.
    */
   #answer<Value>(
     { ref, target, input, translation, databaseResponse, isQueued }: ReadyRun,
@@ -286,7 +286,7 @@ export class BackgroundRuns {
       clock,
       onChange: () => this.#wakeWaiters(ref.id),
       onEnded: () => {
-        if (this.#running.get(ref.id) === background) this.#running.delete(ref.id);
+        if (this.#runsById.get(ref.id) === background) this.#runsById.delete(ref.id);
         inFlightCalls.delete(background);
       },
     });
@@ -295,7 +295,7 @@ export class BackgroundRuns {
     const startRun = async (): Promise<void> => {
       const value = await onAdmitted();
       isAdmitted = true;
-      this.#running.set(ref.id, background);
+      this.#runsById.set(ref.id, background);
       inFlightCalls.add(background);
       background.endAfter(maxRunMs);
       admission.resolve(value);
@@ -315,7 +315,7 @@ export class BackgroundRuns {
   }
 
   #wakeWaiters(id: string): void {
-    for (const wake of [...(this.#waiting.get(id) ?? [])]) wake();
+    for (const wake of [...(this.#waitersById.get(id) ?? [])]) wake();
   }
 
   /** A run is a separate call, because the request that created it ends much earlier. */
@@ -335,7 +335,7 @@ export class BackgroundRuns {
 }
 
 /** Releases the resources of a run that did not start. Never fails. */
-async function closeRejected(databaseResponse: DatabaseResponse, record: CallRecord, clock: Clock): Promise<void> {
+async function closeRejectedRun(databaseResponse: DatabaseResponse, record: CallRecord, clock: Clock): Promise<void> {
   await databaseResponse.onEnded(undefined);
   const noUsage = { error: undefined, promptTokens: 0, completionTokens: 0 };
   record.end({ outcome: 'refused', status: 400, ...noUsage, atMs: clock.nowMs() });

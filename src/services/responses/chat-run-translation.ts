@@ -47,7 +47,7 @@ export class ChatRunTranslation implements RunTranslation {
   }
 
   /** The run as its client reads it. */
-  get visible(): JsonObject {
+  get visibleRun(): JsonObject {
     const { id, model, createdAtSeconds: created_at } = this.#options;
     const duration = this.#durationMs !== undefined && { duration_ms: this.#durationMs };
     return { id, object: 'chat.run', created_at, model, status: this.#status, ...duration };
@@ -57,7 +57,7 @@ export class ChatRunTranslation implements RunTranslation {
   get response(): StorableResponse & JsonObject {
     const { ref, createdAtSeconds: created_at } = this.#options;
     const stored = { id: ref.id, created_at, status: this.#status, background: true, output: [] };
-    return { ...stored, run: this.visible };
+    return { ...stored, run: this.visibleRun };
   }
 
   get result(): ResponseResult {

@@ -10,7 +10,7 @@ import { isChatRunId } from '#domain/responses/chat-run.ts';
 import { isOversize, type Oversize } from '#domain/responses/conversation-store.ts';
 import { listCarriedItems } from '#domain/responses/stored-items.ts';
 import { DatabaseResponse, type ResponseStorageDeps } from './database-response.ts';
-import { notStored, type OpenedResponse, type ResponseStorage } from './response-storage.ts';
+import { type OpenedResponse, type ResponseStorage, unstoredFields } from './response-storage.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
 /** Maximum size of stored items that are read without waiting and without counting in the input memory. */
@@ -59,7 +59,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     const { earlierItems, input } = await this.#readItems(target, request, held);
     const release = held.move();
     const onEnded = (): undefined => void release.dispose();
-    return { ...notStored, earlierItems: earlierItems as AnyItem[], input, onEnded };
+    return { ...unstoredFields, earlierItems: earlierItems as AnyItem[], input, onEnded };
   }
 
   /** Reads the items that the request continues or names. Adds the release of their memory to `held`. */
@@ -130,7 +130,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
   }
 
   /** Replaces references by their items. Omits items that the earlier turns already contain. */
-  async #resolve(target: Target, input: readonly AnyItem[], { earlierItems, held }: Earlier): Promise<readonly AnyItem[]> {
+  async #resolve(target: Target, input: readonly AnyItem[], { earlierItems, held }: EarlierItems): Promise<readonly AnyItem[]> {
     const { caller } = target.call;
     const referencedIds = input.filter((item) => item.type === 'item_reference').map((item) => String((item as JsonObject).id));
     if (referencedIds.length === 0) return input;
@@ -179,7 +179,7 @@ interface BoundedRead {
   readonly held: DisposableStack;
 }
 
-interface Earlier extends Pick<BoundedRead, 'held'> {
+interface EarlierItems extends Pick<BoundedRead, 'held'> {
   readonly earlierItems: readonly JsonObject[];
 }
 

@@ -36,7 +36,7 @@ export interface ResponseStorageDeps {
   readonly inputMemory: InputMemory;
 }
 
-/** Time from the start of a chat run to its deletion. Its client copies the answer to its conversation much earlier. */
+/** Time from the start of a chat run to its expiry. The client copies the answer to its conversation much earlier. */
 const chatRunLifetimeMs = dayMs;
 /** Maximum number of chat runs of a user at the same time. */
 const maxChatRuns = 32;
@@ -160,7 +160,7 @@ export class DatabaseResponse implements OpenedResponse {
     return true;
   }
 
-  /** Runs after the last bytes are sent, because clients wait for the response to be stored, but not for this. Never fails. */
+  /** Deletes old responses after the last bytes are sent, because clients do not wait for it. Never fails. */
   async #freeSpace(subject: string, maxBytes: number): Promise<void> {
     const { responses, reportError } = this.#deps;
     await nextTurn();

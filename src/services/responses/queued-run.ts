@@ -15,8 +15,8 @@ interface QueuedRequest {
   readonly isPrivate: boolean;
 }
 
-/** Returns the stored form, which the store encrypts. Its field for a user's key is `madeKey`. */
-export function toQueued({ call }: Target, body: unknown): JsonObject {
+/** Serializes the request of a run for the store, which encrypts it. The field for a user's key is `madeKey`. */
+export function serializeQueuedRun({ call }: Target, body: unknown): JsonObject {
   const { subject, project, roles, userKey, configuredKey } = call.caller;
   const keys = { ...(userKey && { madeKey: userKey }), ...(configuredKey && { configuredKey }) };
   const { tags, isPrivate } = call.record;
@@ -24,8 +24,8 @@ export function toQueued({ call }: Target, body: unknown): JsonObject {
   return { value: body, caller: { subject, project, roles, ...keys }, deployment: call.deployment, ...inherited };
 }
 
-/** Returns the data that `toQueued` stored. */
-export function fromQueued({ value, caller, deployment, tags, isPrivate }: JsonObject): QueuedRequest {
+/** Parses the result of `serializeQueuedRun`. */
+export function parseQueuedRun({ value, caller, deployment, tags, isPrivate }: JsonObject): QueuedRequest {
   if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
   const {
     subject,

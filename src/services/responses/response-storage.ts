@@ -55,11 +55,11 @@ function skipStorage(_target: Target, request: ResponsesRequest): OpenedResponse
   if (conversation !== undefined)
     throw new ParleyError('conversation_not_found', `conversation ${notStoredMessage}`, { param: 'conversation' });
   if (background === true) throw createRequestError('background', 'must be false, because this service does not store responses');
-  return { ...notStored, input };
+  return { ...unstoredFields, input };
 }
 
 /** Fields of a response that is not stored. */
-export const notStored = {
+export const unstoredFields = {
   earlierItems: [],
   shouldStore: false,
   conversation: undefined,

@@ -26,7 +26,7 @@ const graceMs = 3_600_000;
 const orphanedChatRun = new ParleyError('node_lost', 'The node that was answering stopped. Send the request again.');
 const orphanedError = { code: 'server_error', message: 'The node of this response stopped. Send the request again.' };
 
-/** Maintains responses that have not ended, on all nodes, and deletes expired ones. */
+/** Continues or ends the responses of stopped nodes, and deletes expired responses. Each node does this for all nodes. */
 export class RunMaintenance {
   readonly #deps: RunMaintenanceDeps;
   readonly #tasks: RecurringTasks;
