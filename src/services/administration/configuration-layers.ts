@@ -23,7 +23,7 @@ export function toEntryKey({ kind, id }: EntryRef): string {
   return `${kind} ${id}`;
 }
 
-/** Returns whether the configuration files have an entry. It then takes precedence over the run-time entry. */
+/** Returns whether the configuration files have an entry with this kind and ID, which then takes precedence. */
 export function isInFiles(files: Configuration, { kind, id }: EntryRef): boolean {
   return Object.hasOwn(files[entryKinds[kind].section], id);
 }
@@ -171,7 +171,7 @@ export function toVisibleKeyPath(keys: Readonly<Record<string, KeyEntry>>, name:
   return formatPath(['keys', Object.hasOwn(keys, name) ? toVisibleKeyName(keys, name) : name]);
 }
 
-/** Returns whether a value equals the entry of the files, apart from defaults. */
+/** Returns whether a value with all defaults equals the entry of the files. */
 export function equalsFileEntry(files: Configuration, { kind, id }: EntryRef, completed: unknown): boolean {
   const section: Readonly<Record<string, unknown>> = files[entryKinds[kind].section];
   return isDeepStrictEqual(toPlain(section[id] ?? null), toPlain(completed));

@@ -6,7 +6,7 @@ import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { isContainer } from '#contract/quick-app/secrets.ts';
 import type { EntryWrite } from '#domain/administration/entry-store.ts';
 
-/** A value that a change sets. Secrets are masked. */
+/** A value that a change adds, replaces, or removes. Secrets are masked. */
 export interface Difference {
   /** Path in the configuration, such as `models.gpt.upstreams[0].endpoint`. */
   readonly path: string;
@@ -16,7 +16,7 @@ export interface Difference {
   readonly after?: unknown;
 }
 
-/** Returns the differences of a write, by path. A changed secret is listed with hidden values. */
+/** Returns the differences of a write, one for each path. A changed secret is listed with masked values. */
 export function listDifferences({ kind, id, before, after }: EntryWrite): readonly Difference[] {
   const root: Path = [entryKinds[kind].section, id];
   const toSides = (value: JsonObject | undefined): Side => ({ value, masked: value && maskEntrySecrets(kind, value) });

@@ -35,7 +35,7 @@ interface OwnFiles {
 export class FileLayer {
   readonly #deps: FileLayerDeps;
   #own: OwnFiles;
-  #stored: { readonly digest: string; readonly isOwn: boolean } | undefined;
+  #storedFiles: { readonly digest: string; readonly isOwn: boolean } | undefined;
   /** Whether the files of this node changed while it runs, and are not stored yet. */
   #isChanged = false;
   #announcedDigest: string | undefined;
@@ -47,15 +47,15 @@ export class FileLayer {
 
   /** Whether this node uses files that differ from those that it read. */
   get usesOtherFiles(): boolean {
-    return this.#stored !== undefined && !this.#stored.isOwn && !this.#isChanged;
+    return this.#storedFiles !== undefined && !this.#storedFiles.isOwn && !this.#isChanged;
   }
 
   /** Called with changed files that this node read while it runs. They replace the stored files of all nodes. */
   replaceOwnFiles(valid: ValidConfiguration): void {
     this.#own = this.#toOwn(valid);
-    const { digest } = this.#stored ?? {};
+    const { digest } = this.#storedFiles ?? {};
     const isOwn = digest === this.#own.digest;
-    this.#stored = digest === undefined ? undefined : { digest, isOwn };
+    this.#storedFiles = digest === undefined ? undefined : { digest, isOwn };
     this.#isChanged = !isOwn;
   }
 
@@ -65,7 +65,7 @@ export class FileLayer {
     const next = files.text === text ? valid : this.#check(files);
     // Files that another version of Parley stored can lack defaults of this version.
     const isOwn = next !== undefined && JSON.stringify(next.configuration) === text;
-    this.#stored = { digest: files.digest, isOwn };
+    this.#storedFiles = { digest: files.digest, isOwn };
     if (isOwn) return valid;
     if (next === undefined || this.#isChanged) return undefined;
     this.#deps.onApplied();
@@ -74,25 +74,25 @@ export class FileLayer {
 
   /**
    * Returns the files of this node if they must replace the stored ones: they changed while the node runs, or no running node
-   * read the stored ones. Until the list of nodes is complete, a node that is not in it may run. Throws `StoreError`.
+   * read the stored ones. While the list of nodes is incomplete, a running node can be missing from it. Throws `StoreError`.
    */
   async findReplacement(): Promise<Pick<OwnFiles, 'digest' | 'text'> | undefined> {
     const { digest, text } = this.#own;
     await this.#announce();
-    if (this.#stored?.isOwn) {
+    if (this.#storedFiles?.isOwn) {
       this.#isChanged = false;
       return undefined;
     }
-    if (this.#stored === undefined || this.#isChanged) return { digest, text };
+    if (this.#storedFiles === undefined || this.#isChanged) return { digest, text };
     if (!this.#deps.nodes.isComplete) return undefined;
     const running = await this.#deps.nodes.list();
-    return running.some(({ filesDigest }) => filesDigest === this.#stored?.digest) ? undefined : { digest, text };
+    return running.some(({ filesDigest }) => filesDigest === this.#storedFiles?.digest) ? undefined : { digest, text };
   }
 
   /** Announces the files of this node before they are stored, so that other nodes do not replace them. */
   async #announce(): Promise<void> {
     // The digest of equal files depends on the newest secret, so the stored one is announced.
-    const digest = this.#stored?.isOwn ? this.#stored.digest : this.#own.digest;
+    const digest = this.#storedFiles?.isOwn ? this.#storedFiles.digest : this.#own.digest;
     if (digest === this.#announcedDigest) return;
     await this.#deps.nodes.announceConfiguration(digest);
     this.#announcedDigest = digest;

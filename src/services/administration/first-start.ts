@@ -34,8 +34,8 @@ export interface FirstKey {
 }
 
 /**
- * One-time token in the log of this node. While no administrator exists, an operator exchanges it for a permanent admin key. The
- * token becomes invalid when it is used, after 20 wrong attempts, and when the process ends.
+ * One-time token in the log of this node. While no administrator exists, an operator can exchange it for a permanent admin key.
+ * The token becomes invalid when it is used, after 20 wrong attempts, and when the process ends.
  */
 export class FirstStart {
   readonly #deps: FirstStartDeps;
@@ -60,7 +60,7 @@ export class FirstStart {
     return this.#digest !== undefined && !this.#deps.hasAdministrator(configuration);
   }
 
-  /** Returns a key for the token, which is not stored yet. Throws `invalid_token`. */
+  /** Creates a key in exchange for the token. The caller must store the key. Throws `invalid_token`. */
   createKey(token: string): FirstKey {
     // Digests are compared, so the duration does not reveal a part of the token.
     if (this.#digest === undefined || hashKey(token) !== this.#digest) {

@@ -34,7 +34,7 @@ const maxListedPaths = 5;
 
 export interface RuntimeEntriesDeps extends DataRefresherDeps {
   readonly store: EntryStore;
-  /** Files that are in force on all nodes. If undefined, the files of this node are in force on it. */
+  /** Files that are in force on all nodes. If undefined, each node uses its own files. */
   readonly fileLayer?: Pick<FileLayer, 'apply' | 'findReplacement'> | undefined;
   /** Valid configuration of the files at the start. */
   readonly files: ValidConfiguration;
@@ -87,12 +87,12 @@ export class RuntimeEntries {
   #inForce: ValidConfiguration;
   #entries = new Map<string, RuntimeEntry>();
   /** Keys of the entries that are not valid with the current files. */
-  #omitted: ReadonlySet<string> = new Set();
+  #omittedKeys: ReadonlySet<string> = new Set();
   /** Revision of the entries. -1 before the first read. */
   #revision = -1;
   #refreshedAtMs = Number.NEGATIVE_INFINITY;
   /** Checked configuration of the change that this node has just stored, so that it is not checked again. */
-  #prepared: { readonly revision: number; readonly files: ValidConfiguration; readonly layers: ActiveLayers } | undefined;
+  #preparedChange: { readonly revision: number; readonly files: ValidConfiguration; readonly layers: ActiveLayers } | undefined;
   /** Time of the creation of the newest entry, in milliseconds since the epoch. */
   #latestMs = Number.NEGATIVE_INFINITY;
   /** Whether the entries could not be put in force. */
@@ -151,7 +151,7 @@ export class RuntimeEntries {
     return this.#files.configuration;
   }
 
-  /** Entries in the order of their creation. Throws `StoreError` if they were never read. */
+  /** Reads the store, and returns the entries in the order of their creation. Throws `StoreError`. */
   async list(): Promise<ReadonlyMap<string, RuntimeEntry>> {
     await this.#refresher.load();
     return this.#entries;
@@ -177,7 +177,8 @@ export class RuntimeEntries {
    * errors of `plan`, and:
    * - `invalid_request` if an entry is not valid.
    * - `configured_in_file` for an entry of the files.
-   * - `in_use` if entries that are not written would become invalid, or would refer to a missing entry.
+   * - `in_use` if other entries would become invalid, refer to a missing entry, or have other limits, unless `isForced` is set.
+   *   Also if another identity provider would become the first one.
    * - `key_revoked` if a secret that was deleted or replaced would become valid again.
    * - `last_administrator` if no administrator would remain.
    */
@@ -204,10 +205,10 @@ export class RuntimeEntries {
       const change = { id, atMs, author, action, ...(undoes !== undefined && { undoes }), writes, revokedDigests };
       const committed = await this.#refresher.write(async () => {
         const result = await this.#deps.store.commit(revision, change);
-        if (result !== 'conflict' && layers !== undefined) this.#prepared = { revision: result, files, layers };
+        if (result !== 'conflict' && layers !== undefined) this.#preparedChange = { revision: result, files, layers };
         return result;
       });
-      this.#prepared = undefined;
+      this.#preparedChange = undefined;
       if (committed !== 'conflict') return { change, writes };
     }
     throw new StoreError('too many other changes are being stored');
@@ -264,7 +265,7 @@ export class RuntimeEntries {
   ): ActiveLayers | undefined {
     const { check, clock } = this.#deps;
     // An entry that a changed file made invalid does not block changes of other entries.
-    const changed = new Map([...this.#entries].filter(([key]) => !this.#omitted.has(key)));
+    const changed = new Map([...this.#entries].filter(([key]) => !this.#omittedKeys.has(key)));
     for (const { kind, id, before, after } of writes) {
       const key = toEntryKey({ kind, id });
       if (after === undefined) changed.delete(key);
@@ -290,7 +291,7 @@ export class RuntimeEntries {
         'last_administrator',
         'After this change, no key or sign-in would have the role admin. Create another administrator first.',
       );
-    return 'errors' in checked || this.#omitted.size > 0 ? undefined : { valid: checked, omitted: new Set() };
+    return 'errors' in checked || this.#omittedKeys.size > 0 ? undefined : { valid: checked, omitted: new Set() };
   }
 
   /** Returns those warnings about missing entries that the current configuration does not cause already. */
@@ -300,7 +301,7 @@ export class RuntimeEntries {
     const added = findNew(new Set(this.#inForce.warnings.map(toIssueKey)));
     if (added.length === 0) return added;
     // Some warnings depend on the time, such as the warning about an expired key.
-    const current = new Map([...this.#entries].filter(([key]) => !this.#omitted.has(key)));
+    const current = new Map([...this.#entries].filter(([key]) => !this.#omittedKeys.has(key)));
     return findNew(new Set(checkLayers(this.#files, current, this.#deps.check).warnings.map(toIssueKey)));
   }
 
@@ -350,7 +351,7 @@ export class RuntimeEntries {
     const newFiles = storedFiles && fileLayer?.apply(storedFiles);
     const hasNewFiles = newFiles !== undefined && newFiles !== this.#files;
     if (hasNewFiles) this.#files = newFiles;
-    const { revision: preparedRevision, files, layers } = this.#prepared ?? {};
+    const { revision: preparedRevision, files, layers } = this.#preparedChange ?? {};
     const isPrepared = preparedRevision === revision && since === revision - 1 && files === this.#files;
     const next = since === -1 ? new Map<string, RuntimeEntry>() : new Map(this.#entries);
     for (const entry of entries) next.set(toEntryKey(entry), entry);
@@ -369,7 +370,7 @@ export class RuntimeEntries {
     const { valid, omitted } = prepared ?? activateLayers(this.#files, this.#entries, check);
     activate(valid);
     this.#inForce = valid;
-    this.#omitted = omitted;
+    this.#omittedKeys = omitted;
     this.#isOutdated = false;
   }
 }

@@ -19,7 +19,7 @@ const firstRetryMs = 1_000;
 const retriesMs = dayMs;
 /** Time for which an alert is reported as undelivered after the last attempt. */
 const reportMs = dayMs;
-/** Retention of a delivery after the end of its period. */
+/** Retention of a delivery after the end of its period and of the retries. */
 const retentionMs = 7 * dayMs;
 const maxOpen = 200;
 /** Maximum number of concurrent attempts. */
@@ -63,8 +63,8 @@ export class AlertDeliveries {
   readonly #tasks: RecurringTasks;
   readonly #aborter = new AbortController();
   readonly #work = new FreshRead(() => this.#run());
-  readonly #unwritten = new Map<string, NewDelivery>();
-  readonly #recorded = new Set<string>();
+  readonly #unwrittenDeliveries = new Map<string, NewDelivery>();
+  readonly #recordedIds = new Set<string>();
   readonly #attempts = new Map<string, Promise<void>>();
 
   constructor(deps: AlertDeliveriesDeps) {
@@ -79,10 +79,10 @@ export class AlertDeliveries {
   /** Stores the webhook of a threshold in the background, unless it was stored before. */
   record(reached: ReachedThreshold): void {
     const id = toDeliveryId(reached);
-    if (this.#recorded.has(id) || this.#unwritten.size >= maxRemembered) return;
-    if (this.#recorded.size >= maxRemembered) this.#recorded.clear();
-    this.#recorded.add(id);
-    this.#unwritten.set(id, toDelivery(id, reached, this.#deps.clock.epochMs()));
+    if (this.#recordedIds.has(id) || this.#unwrittenDeliveries.size >= maxRemembered) return;
+    if (this.#recordedIds.size >= maxRemembered) this.#recordedIds.clear();
+    this.#recordedIds.add(id);
+    this.#unwrittenDeliveries.set(id, toDelivery(id, reached, this.#deps.clock.epochMs()));
     // The recurring run repeats a failed write and reports it.
     void this.#work.run().catch(() => undefined);
   }
@@ -101,9 +101,9 @@ export class AlertDeliveries {
 
   async #run(): Promise<void> {
     const { store, clock, onUndelivered } = this.#deps;
-    for (const [id, delivery] of this.#unwritten) {
+    for (const [id, delivery] of this.#unwrittenDeliveries) {
       await store.add(delivery);
-      this.#unwritten.delete(id);
+      this.#unwrittenDeliveries.delete(id);
     }
     if (this.#aborter.signal.aborted) return;
     const open = this.#isConfigured ? await store.listOpen(maxOpen) : [];

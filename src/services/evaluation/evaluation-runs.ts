@@ -28,7 +28,7 @@ const orphanedMessage = 'The node that ran this evaluation stopped. Start the ev
 /** Runs the evaluations of this node, and marks those of stopped nodes as failed. */
 export class EvaluationRuns {
   readonly #deps: EvaluationRunsDeps;
-  readonly #running = new Map<string, EvaluationRun>();
+  readonly #runsById = new Map<string, EvaluationRun>();
   readonly #tasks: RecurringTasks;
 
   constructor(deps: EvaluationRunsDeps) {
@@ -43,7 +43,7 @@ export class EvaluationRuns {
   async start(start: EvaluationStart): Promise<Evaluation> {
     const { lease, inFlightCalls, newId, clock } = this.#deps;
     if (inFlightCalls.isClosed) throw new ParleyError('shutting_down', 'This node is stopping. Try again.');
-    if (this.#running.size >= maxRuns)
+    if (this.#runsById.size >= maxRuns)
       throw createOverloadedError('This node runs the maximum number of evaluations. Try again later.');
     const { application, version, caller, cases } = start;
     const evaluation: Evaluation = {
@@ -74,14 +74,14 @@ export class EvaluationRuns {
   /** Cancels an evaluation on any node. Resolves after the cancellation is stored. */
   async cancel(id: string): Promise<void> {
     const { store, clock } = this.#deps;
-    this.#running.get(id)?.drop();
+    this.#runsById.get(id)?.drop();
     await store.cancel(id, clock.epochMs());
   }
 
   async close(): Promise<void> {
     this.#tasks.close();
-    for (const run of this.#running.values()) run.cancel(undefined);
-    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    for (const run of this.#runsById.values()) run.cancel(undefined);
+    await Promise.all([...this.#runsById.values()].map(({ ended }) => ended));
     await this.#deps.lease.stop().catch(() => undefined);
   }
 
@@ -100,10 +100,10 @@ export class EvaluationRuns {
   #run(id: string, start: EvaluationStart): void {
     const { lease, inFlightCalls } = this.#deps;
     const run = new EvaluationRun({ ...this.#deps, node: lease.node }, id, start);
-    this.#running.set(id, run);
+    this.#runsById.set(id, run);
     inFlightCalls.add(run);
     void run.ended.then(() => {
-      this.#running.delete(id);
+      this.#runsById.delete(id);
       inFlightCalls.delete(run);
       lease.release();
     });
@@ -116,7 +116,7 @@ export class EvaluationRuns {
 
   /** Copies the running evaluations before the query, because the result may not contain later ones. */
   async #checkRunning(): Promise<void> {
-    const running = new Map(this.#running);
+    const running = new Map(this.#runsById);
     if (running.size === 0) return;
     const storedIds = await this.#deps.store.listRunning(this.#deps.lease.node);
     for (const [id, run] of running) if (!storedIds.has(id)) run.drop();
@@ -145,18 +145,18 @@ interface EvaluationRunDeps extends CaseDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** Maximum number of characters of the results of an evaluation, which are read together. Later results are stored in brief. */
+/** Maximum number of characters of the results of an evaluation, which are read together. Results beyond it are shortened. */
 const maxResultChars = 32 * 1024 ** 2;
 const maxBriefChars = 500;
 const retryMs = 1000;
-/** Number of attempts to store the end if the node stops. Another node, or the next start of this one, can end the run. */
+/** Maximum number of attempts to store the end if the node stops. Then another node, or the next start of this one, ends the run. */
 const maxTriesOnStop = 2;
 const stoppedMessage = 'The node that ran this evaluation was stopped. Start the evaluation again.';
 
 /** An evaluation that runs on this node, with several cases at a time. */
 export class EvaluationRun {
   slot = -1;
-  /** Resolves after the end is stored. Never rejects. */
+  /** Resolves when the run has ended and all attempts to store its end are done. Never rejects. */
   readonly ended: Promise<void>;
   readonly #deps: EvaluationRunDeps;
   readonly #id: string;
@@ -168,7 +168,7 @@ export class EvaluationRun {
   #costUsd: number | undefined = 0;
   /** Characters of the results so far. */
   #chars = 0;
-  /** Reason for a premature end. Undefined if this node must not store it. */
+  /** Reason for a premature end that this node must store. */
   #failure: string | undefined;
   #isNodeStopping = false;
 
@@ -183,7 +183,7 @@ export class EvaluationRun {
     return this.#start.caller;
   }
 
-  /** Ends the run because the node stops, or because its key is no longer valid. `reason` contains the error of the key. */
+  /** Ends the run because the node stops, or because the key of its caller is no longer valid. Then `reason` is the error of the key. */
   cancel(reason: unknown): void {
     const isKeyInvalid = reason instanceof ParleyError && reason.status === 401;
     this.#isNodeStopping ||= !isKeyInvalid;
@@ -256,7 +256,7 @@ export class EvaluationRun {
   }
 }
 
-/** Returns the result without the parts whose size the application determines. */
+/** Returns the result with truncated texts, and without tool runs and the trace. */
 function toBriefResult({ answer, verdicts, ...result }: CaseResult): CaseResult {
   return {
     ...result,
@@ -267,7 +267,7 @@ function toBriefResult({ answer, verdicts, ...result }: CaseResult): CaseResult 
   };
 }
 
-/** Excludes times and the reasons of judges. */
+/** Returns a digest of the reproducible parts of an outcome. Excludes the duration, the cost, and the reasons of verdicts. */
 function toDigest({ case: evaluationCase, outcome, verdicts, answer, toolRuns, error }: CaseOutcome): string {
   const passedFlags = verdicts.map(({ passed }) => passed);
   return hash('sha256', JSON.stringify([evaluationCase, outcome, passedFlags, answer, toolRuns, error?.code ?? null]));

@@ -243,16 +243,16 @@ async function sendWithRetries(
   for (let tries = 1; ; tries += 1) {
     const startedMs = clock.nowMs();
     let reply: InnerReply | undefined;
-    const getUsed = () => ({ usage: reply?.used() ?? [], durationMs: Math.round(clock.nowMs() - startedMs) });
+    const getUsageAndDuration = () => ({ usage: reply?.used() ?? [], durationMs: Math.round(clock.nowMs() - startedMs) });
     try {
       reply = await sendRequest(request);
       const completion = await foldFrames(reply.frames, answerBound);
-      return { completion, ...getUsed() };
+      return { completion, ...getUsageAndDuration() };
     } catch (error) {
       signal.throwIfAborted();
       const { status, retryAfterSeconds } = toParleyError(error);
       const isTemporary = status === 429 && retryAfterSeconds !== undefined && retryAfterSeconds <= maxWaitSeconds;
-      if (!isTemporary || tries === maxTries) throw new RequestError(error, getUsed());
+      if (!isTemporary || tries === maxTries) throw new RequestError(error, getUsageAndDuration());
       await clock.sleep(Math.max(1, retryAfterSeconds) * 1000, signal);
     }
   }

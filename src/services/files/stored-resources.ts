@@ -247,7 +247,7 @@ export class StoredResources {
     await this.put(caller, to, copied).finally(() => content.destroy());
   }
 
-  /** Does not throw, because the request has succeeded. Unused content only takes space. */
+  /** Does not throw, because the outcome of the request is already decided. Unused content only takes space. */
   async #discard(file: IndexedFile | undefined): Promise<void> {
     const { blobs, reportError } = this.#deps;
     if (file === undefined) return;

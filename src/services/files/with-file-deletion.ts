@@ -4,8 +4,9 @@ import { getOwnFolder } from '#domain/files/resource-rights.ts';
 import type { StoredResources } from './stored-resources.ts';
 
 /**
- * Wraps a store so that it deletes an application's own files after the application. Code that uses the store cannot omit this
- * step. If a node crashes in between, the files remain in the owner's bucket, where the owner can list and delete them.
+ * Wraps a store so that it deletes an application's own files after the application was deleted or moved. Code that uses the
+ * store cannot omit this step. If a node crashes in between, the files remain in the owner's bucket, where the owner can list and
+ * delete them.
  */
 export function withFileDeletion(
   store: ApplicationStore,

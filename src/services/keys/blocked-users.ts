@@ -7,7 +7,7 @@ export interface BlockedUsersDeps extends DataRefresherDeps {
   readonly store: BlockedUserStore;
 }
 
-/** Interval at which calls are checked that started while a block was written. */
+/** Interval of the checks for calls that started while a block was written. */
 const sweepIntervalMs = 1_000;
 
 /**

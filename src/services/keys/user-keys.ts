@@ -15,7 +15,7 @@ import { StoreError } from '#domain/store-error.ts';
 import { DataRefresher, type DataRefresherDeps } from '../node/data-refresher.ts';
 import { KeyUses } from './key-uses.ts';
 
-/** Maximum delay until calls end whose key expired, or whose user may no longer have keys after a configuration change. */
+/** Interval of the checks for calls whose key expired, or whose user may no longer have keys after a configuration change. */
 const sweepIntervalMs = 1_000;
 /** Maximum time that a node keeps serving cached keys without the store. */
 const maxStaleMs = 60_000;
@@ -147,7 +147,7 @@ export class UserKeys {
   }
 
   #isValid(userKey: UserKey | undefined): boolean {
-    const key = userKey === undefined ? undefined : this.#cache.byId(userKey.id)?.key;
+    const key = userKey === undefined ? undefined : this.#cache.findById(userKey.id)?.key;
     if (userKey === undefined || key === undefined) return false;
     const { roles, identityProviders } = this.#deps.snapshot().configuration;
     const nowMs = this.#deps.clock.epochMs();
@@ -197,7 +197,7 @@ class KeyCache {
     return this.#byDigest.get(digest);
   }
 
-  byId(id: string): CachedKey | undefined {
+  findById(id: string): CachedKey | undefined {
     return this.#byId.get(id);
   }
 

@@ -17,7 +17,7 @@ export class InputMemory {
     this.#innerBytes = new OwnerQuota(maxBytes, createError);
   }
 
-  /** Counts bytes until the returned function is called. Throws `overloaded` if the bytes exceed the limit. */
+  /** Counts bytes until the returned function is called. Throws `overloaded` if the inputs of the user exceed the limit together. */
   hold({ subject, chain }: Pick<Caller, 'subject' | 'chain'>, bytes: number): () => void {
     return (chain === null ? this.#bytes : this.#innerBytes).take(subject, bytes);
   }

@@ -11,7 +11,7 @@ export interface GroupRolesDeps extends DataRefresherDeps {
 
 /**
  * Roles that users have because of their provisioned groups, all in memory. While the store is unavailable, the last roles stay
- * valid. Without mapped groups, the store is not read.
+ * valid. If the configuration gives no group a role, the store is not read.
  */
 export class GroupRoles {
   readonly #deps: GroupRolesDeps;

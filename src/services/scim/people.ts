@@ -42,11 +42,11 @@ const retentionMs = 400 * dayMs;
 export class People {
   readonly #deps: PeopleDeps;
   /** Last recorded state by user. */
-  readonly #recorded: BoundedCache<{ readonly text: string; readonly atMs: number }>;
+  readonly #states: BoundedCache<{ readonly text: string; readonly atMs: number }>;
 
   constructor(deps: PeopleDeps) {
     this.#deps = deps;
-    this.#recorded = deps.caches.create('people', { maxBytes: 2 * 1024 ** 2, countBytes: ({ text }) => text.length });
+    this.#states = deps.caches.create('people', { maxBytes: 2 * 1024 ** 2, countBytes: ({ text }) => text.length });
   }
 
   /** Called with each verified token. Writes a person who changed, or who was not recorded for a day. Never fails. */
@@ -54,15 +54,15 @@ export class People {
     const { store, clock, snapshot } = this.#deps;
     const text = JSON.stringify([name, address, project, roles]);
     const atMs = clock.epochMs();
-    const last = this.#recorded.find(subject);
+    const last = this.#states.find(subject);
     if (last?.text === text && atMs - last.atMs < dayMs) return;
-    this.#recorded.set(subject, { text, atMs });
+    this.#states.set(subject, { text, atMs });
     const ownProject = Object.hasOwn(snapshot().configuration.identityProviders, project) ? null : project;
     const person = { id: subject, name, address, project: ownProject, roles, seenAtMs: atMs };
-    await store.record(person, atMs - retentionMs).catch(() => this.#recorded.delete(subject));
+    await store.record(person, atMs - retentionMs).catch(() => this.#states.delete(subject));
   }
 
-  /** Returns those of the IDs that belong to a person, with the names. */
+  /** Returns the people with these IDs. IDs that belong to no person are omitted. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, Person>> {
     const { store, snapshot } = this.#deps;
     const keySubjects = new Set(listKeySubjects(snapshot().configuration));
@@ -78,8 +78,8 @@ export class People {
 
   /**
    * Returns the people and roles that a text finds. Each caller finds people by their exact ID or address, users of keys by the
-   * exact name of a key, and roles by their exact name. By the start of a name, it finds its own roles, and the people who share a
-   * role other than `default` or a project that the token names. Projects that all users of a provider have do not count.
+   * exact name of a key, and roles by their exact name. By the start of a name, the caller finds its own roles, and the people who
+   * have the same project or one of its roles other than `default`. A project that all users of a provider have does not count.
    */
   async search(caller: Caller, search: string): Promise<PeopleMatches> {
     const { store, snapshot } = this.#deps;
@@ -119,7 +119,7 @@ export class People {
     return [...exact, ...named, ...listKeySubjects(configuration, isNamed).map(toKeyPerson)];
   }
 
-  /** Finds a provisioned user by the name or ID at the provider, and by the user subject if it is given. */
+  /** Finds an active provisioned user by the user name. With `id`, finds the user whose subject is `id`, by the claim in it. */
   async #findProvisioned(claim: string, id?: string): Promise<Person | undefined> {
     const { scim, snapshot } = this.#deps;
     if (!isStorableText(claim)) return undefined;
