@@ -4,15 +4,15 @@ import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { Frame, Native, RawFrame } from '#contract/chat/frame.ts';
 import type { ReplySink, Target } from '#domain/call.ts';
 import type { CallContent, ContentSource } from '#domain/usage/call-content.ts';
-import { createTranslatedReply as createTranslatedMessage } from '#upstreams/anthropic/read-reply.ts';
+import { createTranslatedDialect as createMessagesDialect } from '#upstreams/anthropic/read-reply.ts';
 import { readErrorReply } from '#upstreams/openai/read-reply.ts';
-import { createTranslatedReply as createTranslatedResponse } from '#upstreams/responses/read-reply.ts';
+import { createTranslatedDialect as createResponsesDialect } from '#upstreams/responses/read-reply.ts';
 import type { EventReader, ReplyDialect } from '#upstreams/upstream-reply.ts';
 
 /** Readers of relayed replies, which translate them to chat completions. */
 const createDialect: Readonly<Record<'messages' | 'responses', () => ReplyDialect>> = {
-  messages: () => createTranslatedMessage(0, ''),
-  responses: () => createTranslatedResponse(readErrorReply, { createdSeconds: 0, model: '' }),
+  messages: () => createMessagesDialect(0, ''),
+  responses: () => createResponsesDialect(readErrorReply, { createdSeconds: 0, model: '' }),
 };
 
 /** Maximum size of the events that are folded, in relation to the text that is recorded. Most bytes of an event are not text. */

@@ -39,7 +39,7 @@ export class AccountToken {
     return this.#token;
   }
 
-  /** Returns a token that is valid for at least another minute. Throws `UpstreamError` or `HttpError`. */
+  /** Returns the last token if it is valid for another minute, and a new one otherwise. Throws `UpstreamError` or `HttpError`. */
   getCurrent(): Promise<string> {
     if (this.#token !== undefined && this.#deps.clock.epochMs() < this.#endsAtMs - marginMs) return Promise.resolve(this.#token);
     this.#pending ??= this.#requestToken().finally(() => {

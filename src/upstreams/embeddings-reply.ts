@@ -1,7 +1,7 @@
 import { type JsonObject, toObject } from '#base/json/json.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
-/** Requires a list of vectors of any length. Throws `UpstreamError`. */
+/** Requires `data` to be a list of vectors, as lists of numbers or as base64. Throws `UpstreamError`. */
 export function requireVectors({ data }: JsonObject): void {
   if (!Array.isArray(data)) throw new UpstreamError('broken', 'The upstream answered with JSON that has no embeddings.');
   if (!data.every((item) => isVector(toObject(item).embedding)))

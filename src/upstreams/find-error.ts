@@ -26,7 +26,7 @@ interface ErrorDetails extends Required<Pick<UpstreamErrorDetails, 'type' | 'par
 
 const emptyDetails: ErrorDetails = { message: undefined, type: null, param: null, code: null, displayMessage: null };
 
-/** Returns the details of an upstream's error in the form of OpenAI, FastAPI, or plain text. */
+/** Returns the details of an upstream's error in the form of OpenAI or FastAPI, or of an `error` that is a text. */
 export function readErrorDetails(value: unknown): ErrorDetails {
   if (!isJsonObject(value)) return emptyDetails;
   const { message, type, param, code, details, display_message } = getErrorObject(value);

@@ -61,7 +61,8 @@ export interface CallContext {
 
 /**
  * Repairs the calls and finish reasons of one reply, so that every consumer can rely on them:
- * - Each call has its own `index`. Indexes have no gaps, because some clients fail otherwise. Its `id` is unique within the conversation, because some clients drop repeated IDs.
+ * - Each call has its own `index`. Indexes have no gaps, because some clients fail otherwise.
+ * - The `id` of a call is unique within the conversation, because some clients drop repeated IDs.
  * - The first part of a call has the `name`, later parts do not. `arguments` is a string.
  * - A finish reason is a known value or null. It is `tool_calls` or `function_call` exactly if the choice has such a call, unless
  * the reply was truncated or filtered.
@@ -74,10 +75,10 @@ export class ReplyCalls {
   #idStem = '';
   readonly #choices = new Map<number, ChoiceCalls>();
   /** Choices that the upstream truncated or filtered. */
-  readonly #truncated = new Map<number, FinishReason>();
+  readonly #truncationReasons = new Map<number, FinishReason>();
   /** IDs of the conversation. Undefined until the first call. */
   #ids: Set<unknown> | undefined;
-  #createdIds = 0;
+  #createdIdCount = 0;
   #heldChars = 0;
   /** Name of a tool whose call was suppressed, because the request does not allow it. */
   suppressedName: string | undefined;
@@ -122,7 +123,7 @@ export class ReplyCalls {
 
   /** Returns the finish reason of a choice that ends without one. */
   getEndReason(choice: number): FinishReason {
-    const truncationReason = this.#truncated.get(choice);
+    const truncationReason = this.#truncationReasons.get(choice);
     if (truncationReason !== undefined) return truncationReason;
     const calls = this.#choices.get(choice);
     if (calls === undefined) return 'stop';
@@ -140,7 +141,7 @@ export class ReplyCalls {
   #normalizeFinishReason(choice: number, reason: string): FinishReason | null {
     if (reason === '') return null;
     const knownReason = finishReasons.has(reason) ? (reason as FinishReason) : (knownAliases.get(reason.toLowerCase()) ?? 'stop');
-    if (knownReason === 'length' || knownReason === 'content_filter') this.#truncated.set(choice, knownReason);
+    if (knownReason === 'length' || knownReason === 'content_filter') this.#truncationReasons.set(choice, knownReason);
     const settled = this.getEndReason(choice);
     // The calls may follow. Otherwise the end of the reply settles the reason.
     return settled === 'stop' && knownReason !== 'stop' ? null : settled;
@@ -185,8 +186,8 @@ export class ReplyCalls {
         .replace(/[^a-zA-Z0-9]/g, '')
         .slice(-maxIdStemChars);
     while (unique === '' || this.#ids.has(unique)) {
-      unique = `call_${this.#idStem}_${this.#createdIds}`;
-      this.#createdIds += 1;
+      unique = `call_${this.#idStem}_${this.#createdIdCount}`;
+      this.#createdIdCount += 1;
     }
     this.#ids.add(unique);
     return unique;
@@ -220,8 +221,8 @@ class ChoiceCalls {
   }
 
   normalizeDelta(delta: Delta, parts: readonly JsonObject[]): Delta {
-    const touched = new Set<OpenCall>();
-    const repaired = parts.flatMap((part) => this.#normalizePart(part, touched) ?? []);
+    const callsOfDelta = new Set<OpenCall>();
+    const repaired = parts.flatMap((part) => this.#normalizePart(part, callsOfDelta) ?? []);
     if (repaired.length === parts.length && repaired.every((part, index) => part === parts[index])) return delta;
     const { tool_calls: _parts, ...fields } = delta;
     return repaired.length === 0 ? fields : { ...fields, tool_calls: repaired as unknown as NonNullable<Delta['tool_calls']> };
@@ -244,9 +245,9 @@ class ChoiceCalls {
     return { ...delta, function_call: { ...(isFirst && { name }), arguments: toArguments(functionCall.arguments) } };
   }
 
-  #normalizePart(part: JsonObject, touched: Set<OpenCall>): JsonObject | undefined {
-    const call = this.#find(part, touched) ?? this.#open(part);
-    touched.add(call);
+  #normalizePart(part: JsonObject, callsOfDelta: Set<OpenCall>): JsonObject | undefined {
+    const call = this.#find(part, callsOfDelta) ?? this.#open(part);
+    callsOfDelta.add(call);
     this.#last = call;
     const calledFunction = isJsonObject(part.function) ? part.function : undefined;
     const custom = calledFunction === undefined && isJsonObject(part.custom) ? part.custom : undefined;
@@ -284,7 +285,7 @@ class ChoiceCalls {
   }
 
   /** Returns the call that a part continues. Undefined if the part starts a call. */
-  #find(part: JsonObject, touched: ReadonlySet<OpenCall>): OpenCall | undefined {
+  #find(part: JsonObject, callsOfDelta: ReadonlySet<OpenCall>): OpenCall | undefined {
     const [index, id] = [toIndex(part.index), toText(part.id)];
     const calledFunction = toObject(part.function);
     const name = toText(calledFunction.name);
@@ -292,11 +293,11 @@ class ChoiceCalls {
     const match = id === '' ? open : this.#byId.get(toKey(index, id));
     if (match === undefined) {
       // The ID of a call may arrive after its first part.
-      const canGetId = open !== undefined && open.sourceId === '' && !touched.has(open) && (open.name === '' || name === '');
+      const canGetId = open !== undefined && open.sourceId === '' && !callsOfDelta.has(open) && (open.name === '' || name === '');
       return canGetId ? open : undefined;
     }
     if (name === '' || match.name === '') return match;
-    if (touched.has(match)) return undefined;
+    if (callsOfDelta.has(match)) return undefined;
     // Some servers repeat the name and the ID in every part, and some use one ID for several calls. In one JSON object, `{` never
     // follows `}`.
     const startsNewCall = match.endsWithBrace && toArguments(calledFunction.arguments).trimStart().startsWith('{');

@@ -10,7 +10,7 @@ import type { MessagesRequest } from '#contract/messages/dialect.ts';
 import { type Attempt, type ChatProtocol, requireEndpoint, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { listForeignTools } from '../prompt/select-tools.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
-import { createTranslatedReply, relayedReply, tokenCountReply } from './read-reply.ts';
+import { createTranslatedDialect, relayedDialect, tokenCountDialect } from './read-reply.ts';
 import { requestFields } from './request-fields.ts';
 import { isForeignTool, toMessagesRequest } from './to-messages-request.ts';
 
@@ -34,7 +34,7 @@ export function createAnthropicProtocol(http: HttpClient, clock: Pick<Clock, 'ep
   });
 }
 
-interface HeaderParts {
+interface HeaderOptions {
   readonly isStreamed: boolean;
   readonly credentials: Readonly<Record<string, string>>;
 }
@@ -42,7 +42,7 @@ interface HeaderParts {
 /** Returns the headers of a request. Configured headers replace the client's, except for betas, which are combined. */
 export function toHeaders(
   { upstream, request, native, headers }: Attempt,
-  { isStreamed, credentials }: HeaderParts,
+  { isStreamed, credentials }: HeaderOptions,
 ): Record<string, string> {
   const configured = lowerCaseNames(upstream.headers);
   const clientHeaders = native?.headers ?? {};
@@ -113,21 +113,21 @@ export function createMessagesProtocol({
     hasChoices: false,
     chat(attempt, reply) {
       const native = getNativeBody(attempt);
-      if (native !== undefined) return send(attempt, 'messages', { body: native, dialect: relayedReply, reply });
+      if (native !== undefined) return send(attempt, 'messages', { body: native, dialect: relayedDialect, reply });
       const { request, upstream, maxCompletionTokens, onIgnored } = attempt;
       const { model } = upstream;
       const body = toMessagesRequest(request, { model, maxCompletionTokens });
       onIgnored?.(listIgnoredFields(request, body));
       return send(attempt, 'messages', {
         body,
-        dialect: createTranslatedReply(Math.floor(clock.epochMs() / 1000), model),
+        dialect: createTranslatedDialect(Math.floor(clock.epochMs() / 1000), model),
         reply,
       });
     },
     countTokens(attempt, reply) {
       const body = getNativeBody(attempt);
       if (body === undefined) throw new UpstreamError('broken', 'Token counting requires a request in the Messages dialect.');
-      return send(attempt, 'messages/count_tokens', { body, dialect: tokenCountReply, reply });
+      return send(attempt, 'messages/count_tokens', { body, dialect: tokenCountDialect, reply });
     },
   };
 }

@@ -11,7 +11,7 @@ import type { EventReader, FrameSink } from '../upstream-reply.ts';
 import { type MessageReader, mergeCounts, toUsage } from './message-reader.ts';
 
 const space = 32;
-const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([
+const textKeys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([
   ['text_delta', '"text":"'],
   ['thinking_delta', '"thinking":"'],
   ['input_json_delta', '"partial_json":"'],
@@ -27,8 +27,8 @@ export class DeltaRun {
   textBytes = 0;
 
   /**
-   * Returns the end of the run of such events that begins at `from`, or `from` if no run begins there. Adds the texts of the events
-   * to `texts`, as the bytes of JSON strings without their quotes.
+   * Returns the end of the run of known deltas that begins at `from`, or `from` if no run begins there. Adds the texts of the
+   * deltas to `texts`, as the bytes of JSON strings without their quotes.
    */
   findRunEnd(events: string, from: number, texts?: string[]): number {
     this.textBytes = 0;
@@ -52,7 +52,7 @@ export class DeltaRun {
    * required form.
    */
   learnPrefix(event: string, type: unknown): boolean {
-    const key = keys.get(type);
+    const key = textKeys.get(type);
     const keyStart = key === undefined ? -1 : event.indexOf(key);
     if (key === undefined || keyStart === -1) return false;
     const start = keyStart + key.length;

@@ -35,7 +35,7 @@ const limitValuePattern = /^[\x20-\x7e]{1,200}$/;
 const requestIdPattern = /^[\w.-]{1,128}$/;
 
 /** Creates the reader of replies that are translated to chat completions frames. */
-export function createTranslatedReply(createdSeconds: number, model: string): ReplyDialect {
+export function createTranslatedDialect(createdSeconds: number, model: string): ReplyDialect {
   return {
     createEventReader: () => new TranslatedEvents(new MessageReader(createdSeconds, model)),
     readComplete: (bytes) => Frame.ofCompletion(toCompletion(toMessage(bytes), createdSeconds, model)),
@@ -44,7 +44,7 @@ export function createTranslatedReply(createdSeconds: number, model: string): Re
 }
 
 /** Reader of replies that are relayed unchanged to a client of the dialect. */
-export const relayedReply: ReplyDialect = {
+export const relayedDialect: ReplyDialect = {
   createEventReader: (headers) => new RelayedEvents(selectClientHeaders(headers)),
   readComplete(bytes, headers) {
     const { usage: counts } = toMessage(bytes);
@@ -59,7 +59,7 @@ export const relayedReply: ReplyDialect = {
 };
 
 /** Reader of replies that contain only the token count of a request. */
-export const tokenCountReply: ReplyDialect<number> = {
+export const tokenCountDialect: ReplyDialect<number> = {
   readComplete(bytes) {
     const { input_tokens: tokens } = parseReply(bytes);
     if (typeof tokens === 'number') return toCount(tokens);
@@ -84,8 +84,8 @@ function selectClientHeaders(headers: ReplyHeaders): Record<string, string> {
 }
 
 /**
- * Converts a complete reply to a completion. The same reply as a stream results in an equal completion. Throws `UpstreamError`
- * if the reply is not a message.
+ * Converts a complete reply to a completion, which equals the completion of the streamed reply. Throws `UpstreamError` if the
+ * reply is not a message.
  */
 function toCompletion(reply: JsonObject, createdSeconds: number, model: string): Completion {
   const { content, stop_reason, stop_details, usage } = reply;

@@ -3,7 +3,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainRequest } from '#contract/chat/content.ts';
 import { defaultMessagesTokens } from '#contract/configuration/protocols.ts';
 import type { MessageParam, MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
-import { isEffort, toBudget, usesAdaptiveThinking } from '../prompt/claude-thinking.ts';
+import { computeThinkingBudget, isThinkingEffort, usesAdaptiveThinking } from '../prompt/claude-thinking.ts';
 import { isServerTool, omitForeignTools, type SelectedTools, selectTools } from '../prompt/select-tools.ts';
 import { pickSentFields } from './request-fields.ts';
 import { toConversation } from './to-turns.ts';
@@ -110,12 +110,12 @@ interface ThinkingContext {
 /** Converts `reasoning_effort`. Claude 4.6 and later models get the effort. Other models get a token budget. */
 function toThinking(request: ChatRequest, context: ThinkingContext): ThinkingFields {
   const { reasoning_effort: effort } = request;
-  if ((request.thinking ?? null) !== null || !(effort === 'none' || isEffort(effort))) return {};
+  if ((request.thinking ?? null) !== null || !(effort === 'none' || isThinkingEffort(effort))) return {};
   if (effort === 'none') return { thinking: { type: 'disabled' } };
   if (context.mustCall || hasCallWithoutThinking(context.messages)) return {};
   if (usesAdaptiveThinking(context.model))
     return { thinking: { type: 'adaptive' }, output_config: { effort: renamedEfforts.get(effort) ?? String(effort) } };
-  const budget = toBudget(effort, context.maxTokens);
+  const budget = computeThinkingBudget(effort, context.maxTokens);
   return budget === undefined ? {} : { thinking: { type: 'enabled', budget_tokens: budget } };
 }
 
@@ -130,11 +130,11 @@ function hasCallWithoutThinking(messages: readonly MessageParam[]): boolean {
 }
 
 /** Types of tools that Anthropic runs or defines, such as `web_search_20250305`. */
-const ownTool = /_\d{8}$|^mcp_toolset$|^tool_search_tool/;
+const anthropicToolType = /_\d{8}$|^mcp_toolset$|^tool_search_tool/;
 
 /** Returns whether another vendor runs a tool. */
 export function isForeignTool(tool: JsonObject): boolean {
-  return isServerTool(tool) && !ownTool.test(String(tool.type));
+  return isServerTool(tool) && !anthropicToolType.test(String(tool.type));
 }
 
 type ToolFields = Pick<MessagesRequest, 'tools' | 'tool_choice'>;

@@ -137,8 +137,8 @@ interface ToolScore {
 }
 
 /**
- * Measured with MiniLM on the tools and questions of answer-by-tool.test.ts. The weakest correct pair scores 0.30, the strongest
- * wrong one 0.27.
+ * Minimum score of a fitting tool. With MiniLM and the tools and questions of answer-by-tool.test.ts, the weakest correct pair
+ * scores 0.30, and the strongest wrong pair scores 0.27.
  */
 const minScore = 0.29;
 const sharedWordBonus = 0.08;

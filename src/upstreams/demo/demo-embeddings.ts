@@ -41,7 +41,7 @@ export async function embed(request: EmbeddingsRequest, embedder: Embedder, sign
   };
 }
 
-/** Clients that split texts themselves send tokens of OpenAI's cl100k_base. */
+/** Returns the texts of the input. Decodes tokens of OpenAI's cl100k_base, which clients that split texts send. */
 async function toTexts(input: EmbeddingsRequest['input']): Promise<string[]> {
   if (typeof input === 'string') return [input];
   if (typeof input[0] === 'string') return input as string[];

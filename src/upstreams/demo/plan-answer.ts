@@ -73,7 +73,7 @@ const maxAttached = 20;
  */
 async function quoteAttached(situation: Situation): Promise<Answer | undefined> {
   const { conversation, offer } = situation;
-  return offer.tools.length === 0 ? undefined : quote(conversation.attached.slice(0, maxAttached), situation);
+  return offer.tools.length === 0 ? undefined : quote(conversation.attachedPassages.slice(0, maxAttached), situation);
 }
 
 /** Quotes the passages of the conversation's documents that are nearest to the question. */
@@ -148,7 +148,7 @@ const requestPattern =
   // Pattern bound: `splitQuestion` limits a question to 600 characters.
   /\b(show|give|send|offer|want|need|add|attach|with|see|demo\w*|please|try|make)\b|^\W*(an? |some |the )?(attachments?|stages?|controls?)\W*$/i;
 
-/** Shows the parts of the wire that the user asks for: stages, an attachment, controls, or all of them. */
+/** Shows the parts of a reply that the user asks for: stages, an attachment, controls, or all of them. */
 function showParts(situation: Situation): Answer | undefined {
   const { question } = situation.conversation;
   const isAll = partPatterns.everything.test(question);

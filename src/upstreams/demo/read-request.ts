@@ -31,7 +31,7 @@ export interface Conversation {
   /** Latest first. */
   readonly passages: readonly Passage[];
   /** Passages that were attached to the question itself. */
-  readonly attached: readonly Passage[];
+  readonly attachedPassages: readonly Passage[];
   readonly completedControl: CompletedControl | undefined;
   readonly attachments: readonly Attachment[];
 }
@@ -49,7 +49,7 @@ export function readConversation({ messages }: ChatRequest): Conversation {
     question: lastUser === undefined ? '' : splitQuestion(getText(lastUser)).question,
     toolResults: listFinalResults(messages, names),
     passages: listAllPassages(messages, names),
-    attached: lastUser === undefined ? [] : listAttachedPassages(lastUser),
+    attachedPassages: lastUser === undefined ? [] : listAttachedPassages(lastUser),
     completedControl: messages.at(-1)?.custom_content?.completed_control,
     attachments: messages.flatMap(listAttachments),
   };

@@ -20,8 +20,8 @@ import {
   type UpstreamApi,
 } from '#domain/upstreams/upstream.ts';
 import { sendForReply } from '../upstream-reply.ts';
-import { passedReply } from './passed-reply.ts';
-import { chatReply, embeddingsReply } from './read-reply.ts';
+import { createPassThroughDialect } from './passed-reply.ts';
+import { chatDialect, embeddingsDialect } from './read-reply.ts';
 
 type Operation = 'chat/completions' | 'embeddings' | PassThroughApi;
 
@@ -113,20 +113,20 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
       const request = native === undefined ? attempt.request : removeThinkingBlocks(attempt.request);
       const base = request.stream === true ? getStreamedBase(upstream) : getCompleteBase(upstream);
       const httpRequest = toRequest(base, attempt, toBody(dialect.toBody(request, upstream, isTranslated)));
-      return sendForReply(http, httpRequest, { dialect: chatReply, attempt, sink: reply });
+      return sendForReply(http, httpRequest, { dialect: chatDialect, attempt, sink: reply });
     },
     embed(attempt, reply) {
       const { upstream, request } = attempt;
       const body = toBody(dialect.toEmbeddingsBody(request, upstream));
       const httpRequest = toRequest(getEmbeddingsBase(upstream), attempt, body);
-      return sendForReply(http, httpRequest, { dialect: embeddingsReply, attempt, sink: reply });
+      return sendForReply(http, httpRequest, { dialect: embeddingsDialect, attempt, sink: reply });
     },
     passThrough(attempt, reply) {
       const { upstream, request } = attempt;
       const { body, contentType, hidesUsage } = toPassThroughBody(request, upstream);
       const base = passThroughBases[request.api](upstream);
       const httpRequest = toRequest({ ...base, headers: { ...base.headers, 'content-type': contentType } }, attempt, body);
-      const dialect = passedReply(request, hidesUsage);
+      const dialect = createPassThroughDialect(request, hidesUsage);
       return sendForReply(http, { ...httpRequest, isNotRepeatable: true }, { dialect, attempt, sink: reply });
     },
   };
@@ -167,7 +167,7 @@ interface PassThroughBody {
   readonly hidesUsage: boolean;
 }
 
-/** Returns the original request with the model name of the upstream. */
+/** Returns the original body with the model name of the upstream, and with the request for token counts. */
 function toPassThroughBody(request: PassThroughRequest, { model }: Upstream): PassThroughBody {
   if ('form' in request) return toFormBody(request.form, model, request.defaults);
   const { api, body } = request;

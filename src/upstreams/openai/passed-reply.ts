@@ -16,7 +16,7 @@ const imageBounds = { ...defaultJsonBounds, maxParsedChars: Number.POSITIVE_INFI
  * Creates the reader of replies to pass-through requests: JSON, events, or the media types of the API. Set
  * `hidesUsage` if the client did not request the event that has only usage.
  */
-export function passedReply({ api }: PassThroughRequest, hidesUsage: boolean): ReplyDialect<PassThroughFrame> {
+export function createPassThroughDialect({ api }: PassThroughRequest, hidesUsage: boolean): ReplyDialect<PassThroughFrame> {
   const traits: PassThroughTraits = passThrough[api];
   return {
     createEventReader: (headers) => new PassedEvents(traits, getContentType(headers), hidesUsage),
@@ -42,7 +42,7 @@ function toJsonFrame(bytes: string, { answerField: answer }: PassThroughTraits):
   return { bytes, kind: 'json', contentType: 'application/json; charset=utf-8', ...getUsage(reply), chars: countChars(reply) };
 }
 
-/** Reads the events of a reply and passes them unchanged. */
+/** Reads the events of a reply and passes them unchanged, except for a hidden usage event. */
 class PassedEvents implements EventReader<PassThroughFrame> {
   readonly #traits: PassThroughTraits;
   readonly #contentType: string;

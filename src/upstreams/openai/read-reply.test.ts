@@ -2,12 +2,12 @@ import '#test/same-cases.ts';
 import { array, assert, asyncProperty, integer } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readFrames } from '#test/streamed-reply.ts';
-import { ChatEvents, embeddingsReply } from './read-reply.ts';
+import { ChatEvents, embeddingsDialect } from './read-reply.ts';
 
 it('accepts embeddings with millions of numbers', () => {
   const embedding = Array.from({ length: 1000 }, () => 0.1);
   const data = Array.from({ length: 2000 }, (_, index) => ({ index, embedding }));
-  const reply = embeddingsReply.readComplete(JSON.stringify({ data }), {});
+  const reply = embeddingsDialect.readComplete(JSON.stringify({ data }), {});
   expect(reply.data).toHaveLength(2000);
 });
 

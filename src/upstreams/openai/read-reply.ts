@@ -179,7 +179,7 @@ function isTextOnly(chunk: RawChunk): boolean {
 }
 
 /** Reader of chat replies, which are streams or one JSON document. */
-export const chatReply: ReplyDialect = {
+export const chatDialect: ReplyDialect = {
   createEventReader: () => new ChatEvents(),
   readComplete: toCompletionFrame,
   readErrorReply,
@@ -189,7 +189,7 @@ export const chatReply: ReplyDialect = {
 const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000, maxParsedChars: Number.POSITIVE_INFINITY };
 
 /** Reader of embeddings replies. */
-export const embeddingsReply: ReplyDialect<JsonObject> = {
+export const embeddingsDialect: ReplyDialect<JsonObject> = {
   readComplete(bytes) {
     const reply = parseReply(bytes, embeddingBounds);
     const error = Array.isArray(reply.data) ? undefined : findError(reply);

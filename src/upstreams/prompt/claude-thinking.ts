@@ -12,7 +12,7 @@ const minBudget = 1024;
 const maxFraction = 0.8;
 
 /** Returns whether Claude models support this effort. */
-export function isEffort(effort: unknown): boolean {
+export function isThinkingEffort(effort: unknown): boolean {
   return budgets.has(effort);
 }
 
@@ -20,7 +20,7 @@ export function isEffort(effort: unknown): boolean {
  * Returns the thinking budget of an effort for a reply of at most `maxTokens`. Returns undefined if the budget would be too
  * small.
  */
-export function toBudget(effort: unknown, maxTokens: number): number | undefined {
+export function computeThinkingBudget(effort: unknown, maxTokens: number): number | undefined {
   const budget = Math.min(budgets.get(effort) ?? 0, Math.floor(maxTokens * maxFraction));
   return budget < minBudget ? undefined : budget;
 }

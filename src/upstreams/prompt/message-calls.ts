@@ -46,9 +46,9 @@ export interface PendingCall {
 /** Call IDs of a conversation. Makes each ID unique and valid in the dialect, and finds the name of the call for a result. */
 export class PendingCalls {
   readonly #idPattern: RegExp;
-  readonly #used = new Set<string>();
+  readonly #usedIds = new Set<string>();
   /** Calls of the last reply that wait for a result, by the client's call ID. */
-  readonly #open = new Map<string, PendingCall[]>();
+  readonly #openCalls = new Map<string, PendingCall[]>();
   #createdCount = 0;
 
   constructor(idPattern: RegExp) {
@@ -58,32 +58,32 @@ export class PendingCalls {
   /** Records a call, which then waits for a result. */
   register(sourceId: string, name: string): PendingCall {
     const pendingCall = { id: this.#toId(sourceId), name };
-    const waitingCalls = this.#open.get(sourceId);
-    if (waitingCalls === undefined) this.#open.set(sourceId, [pendingCall]);
+    const waitingCalls = this.#openCalls.get(sourceId);
+    if (waitingCalls === undefined) this.#openCalls.set(sourceId, [pendingCall]);
     else waitingCalls.push(pendingCall);
     return pendingCall;
   }
 
   /** Returns the call that a result belongs to, or undefined if no such call is waiting. */
   answer(sourceId: string): PendingCall | undefined {
-    const waitingCalls = this.#open.get(sourceId);
+    const waitingCalls = this.#openCalls.get(sourceId);
     const pendingCall = waitingCalls?.shift();
-    if (waitingCalls?.length === 0) this.#open.delete(sourceId);
+    if (waitingCalls?.length === 0) this.#openCalls.delete(sourceId);
     return pendingCall;
   }
 
   /** Returns the calls without a result, in order, and stops waiting for them. */
   abandon(): PendingCall[] {
-    const openCalls = [...this.#open.values()].flat();
-    this.#open.clear();
+    const openCalls = [...this.#openCalls.values()].flat();
+    this.#openCalls.clear();
     return openCalls;
   }
 
   #toId(sourceId: string): string {
     let id = sourceId;
-    for (; !this.#idPattern.test(id) || this.#used.has(id); this.#createdCount += 1)
+    for (; !this.#idPattern.test(id) || this.#usedIds.has(id); this.#createdCount += 1)
       id = String(this.#createdCount).padStart(9, '0');
-    this.#used.add(id);
+    this.#usedIds.add(id);
     return id;
   }
 }

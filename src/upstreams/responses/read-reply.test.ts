@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Frame, RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
-import { createTranslatedReply } from './read-reply.ts';
+import { createTranslatedDialect } from './read-reply.ts';
 
 it('createTranslatedReply ignores texts of a response that are not texts', () => {
-  const dialect = createTranslatedReply(() => new UpstreamError('broken', 'x'), { createdSeconds: 1, model: 'm' });
+  const dialect = createTranslatedDialect(() => new UpstreamError('broken', 'x'), { createdSeconds: 1, model: 'm' });
   const parts =
     '[{"type":"output_text","text":9007199254740993},{"type":"output_text","text":{"toString":1}},{"type":"output_text","text":"x"}]';
   const output = `[{"type":"message","role":"assistant","content":${parts}}]`;
@@ -17,7 +17,7 @@ it.each([
   ['as an object', [], { a: 1 }],
   ['under other item IDs', [{ type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"a":1}' }], '{"a":1}'],
 ])('createTranslatedReply reads the arguments of a streamed call that arrive %s', (_where, middle, args) => {
-  const dialect = createTranslatedReply(() => new UpstreamError('broken', 'x'), { createdSeconds: 1, model: 'm' });
+  const dialect = createTranslatedDialect(() => new UpstreamError('broken', 'x'), { createdSeconds: 1, model: 'm' });
   const item = { type: 'function_call', call_id: 'c', name: 'f' };
   const events = [
     { type: 'response.output_item.added', output_index: 1, item: { ...item, arguments: '' } },

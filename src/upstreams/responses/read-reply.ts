@@ -24,7 +24,7 @@ import {
 export type ReadErrorReply = ReplyDialect['readErrorReply'];
 
 /** Creates the reader of replies that are translated to chat completions frames. */
-export function createTranslatedReply(
+export function createTranslatedDialect(
   readErrorReply: ReadErrorReply,
   { createdSeconds, model }: { createdSeconds: number; model: string },
 ): ReplyDialect {
@@ -39,7 +39,7 @@ export function createTranslatedReply(
 }
 
 /** Creates the reader of replies that are relayed unchanged to a client of the dialect. */
-export const createRelayedReply = (readErrorReply: ReadErrorReply): ReplyDialect => ({
+export const createRelayedDialect = (readErrorReply: ReadErrorReply): ReplyDialect => ({
   createEventReader: () => new RelayedEvents(),
   readComplete(bytes) {
     const usage = toUsage(toResponse(bytes).usage);
@@ -150,7 +150,7 @@ class RelayedEvents implements EventReader {
 class DeltaEvents {
   #head = '';
   /** Distance from the name line to the text in the last event, which is usually the same in the next event. */
-  #textAt = 0;
+  #textOffset = 0;
   /** Bytes of text in the last event. */
   textBytes = 0;
 
@@ -158,12 +158,12 @@ class DeltaEvents {
   findEnd(events: string, from: number): number {
     const dataFrom = from + this.#head.length;
     if (this.#head === '' || events.slice(from, dataFrom) !== this.#head) return from;
-    let start = dataFrom + this.#textAt;
+    let start = dataFrom + this.#textOffset;
     if (events.slice(start - deltaKey.length, start) !== deltaKey) {
       const key = events.indexOf(deltaKey, dataFrom);
       if (key === -1 || events.slice(dataFrom, key).includes('\n\n')) return from;
       start = key + deltaKey.length;
-      this.#textAt = start - dataFrom;
+      this.#textOffset = start - dataFrom;
     }
     const dataEnd = events.indexOf('\n\n', start);
     this.textBytes = Math.max(1, Math.min(findStringEnd(events, start), dataEnd) - start);

@@ -5,7 +5,7 @@ import { toBody } from '#base/json/raw-json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type Attempt, type ChatProtocol, requireEndpoint, type Upstream } from '#domain/upstreams/upstream.ts';
 import { sendForReply } from '../upstream-reply.ts';
-import { createRelayedReply, createTranslatedReply, type ReadErrorReply } from './read-reply.ts';
+import { createRelayedDialect, createTranslatedDialect, type ReadErrorReply } from './read-reply.ts';
 import { listIgnoredFields, toResponsesRequest } from './to-responses-request.ts';
 
 /**
@@ -17,7 +17,7 @@ export function createResponsesProtocol(
   clock: Pick<Clock, 'epochMs'>,
   readErrorReply: ReadErrorReply,
 ): ChatProtocol {
-  const relayed = createRelayedReply(readErrorReply);
+  const relayed = createRelayedDialect(readErrorReply);
   return {
     hasChoices: false,
     chat(attempt, reply) {
@@ -26,7 +26,7 @@ export function createResponsesProtocol(
       if (native?.dialect === 'responses')
         return sendForReply(http, toRequest(attempt, { ...native.body, model }), { dialect: relayed, attempt, sink: reply });
       onIgnored?.(listIgnoredFields(request));
-      const dialect = createTranslatedReply(readErrorReply, { createdSeconds: Math.floor(clock.epochMs() / 1000), model });
+      const dialect = createTranslatedDialect(readErrorReply, { createdSeconds: Math.floor(clock.epochMs() / 1000), model });
       return sendForReply(http, toRequest(attempt, toResponsesRequest(request, model)), { dialect, attempt, sink: reply });
     },
   };

@@ -1,6 +1,6 @@
 import { HttpError } from '#base/http/client.ts';
 import { filterStrings, type JsonObject } from '#base/json/json.ts';
-import { toBudget, usesAdaptiveThinking } from '../../prompt/claude-thinking.ts';
+import { computeThinkingBudget, usesAdaptiveThinking } from '../../prompt/claude-thinking.ts';
 import { imageTypes, type Reasoning, type ReasoningContext, type RequestedReasoning, type Vendor } from '../vendor.ts';
 
 /** Images, documents, and videos of the Converse API. */
@@ -81,7 +81,7 @@ function limitTokens({ effort, budget, isAdaptive }: RequestedReasoning, { model
   if (maxTokens === undefined || !isClaude(model)) return reasoning;
   if (budget !== undefined) return { ...reasoning, maxOutputTokens: Math.max(1, maxTokens - budget) };
   if (effort === undefined || usesAdaptiveThinking(model)) return reasoning;
-  const effortBudget = toBudget(effort, maxTokens);
+  const effortBudget = computeThinkingBudget(effort, maxTokens);
   if (effortBudget === undefined) return { options: {} };
   return { options: toReasoningConfig(effortBudget, false), maxOutputTokens: maxTokens - effortBudget };
 }
@@ -126,26 +126,26 @@ export function alignFrames(response: Response): Response {
 
 /** Splits bytes at the ends of frames. Each byte is copied at most three times for any chunk size. */
 class FrameSplitter {
-  #waiting: Uint8Array[] = [];
+  #waitingChunks: Uint8Array[] = [];
   #waitingBytes = 0;
   /** Number of waiting bytes before the next frame can be complete. */
   #neededBytes = preludeBytes;
 
   /** Returns the bytes of all complete frames. Throws `HttpError`. */
   push(chunk: Uint8Array): Uint8Array {
-    this.#waiting.push(chunk);
+    this.#waitingChunks.push(chunk);
     this.#waitingBytes += chunk.length;
     if (this.#waitingBytes < this.#neededBytes) return new Uint8Array();
     const buffered = this.bufferedBytes;
     const end = this.#findFramesEnd(buffered);
-    this.#waiting = end === buffered.length ? [] : [buffered.subarray(end)];
+    this.#waitingChunks = end === buffered.length ? [] : [buffered.subarray(end)];
     this.#waitingBytes = buffered.length - end;
     return buffered.subarray(0, end);
   }
 
   /** The bytes that `push` has not returned yet. After `push`, they are an incomplete frame. */
   get bufferedBytes(): Buffer {
-    return Buffer.concat(this.#waiting);
+    return Buffer.concat(this.#waitingChunks);
   }
 
   #findFramesEnd(bytes: Buffer): number {
