@@ -17,7 +17,7 @@ const timeouts = { connectMs: maxAttemptMs, firstByteMs: maxAttemptMs, idleMs: m
 const leaseMs = 20_000;
 const firstRetryMs = 1_000;
 const retriesMs = dayMs;
-/** Time for which an alert is reported as undelivered after the last attempt. */
+/** Time after the last attempt until an alert is no longer reported as undelivered. */
 const reportMs = dayMs;
 /** Retention of a delivery after the end of its period and of the retries. */
 const retentionMs = 7 * dayMs;

@@ -21,7 +21,7 @@ export interface EvaluationRunsDeps extends Omit<EvaluationRunDeps, 'node'> {
 const maxRuns = 100;
 const maxRunsPerUser = 3;
 const orphanIntervalMs = 3_000;
-/** Interval at which this node checks whether another node ended one of its evaluations. */
+/** Interval of the checks whether another node ended an evaluation of this node. */
 const checkIntervalMs = 400;
 const orphanedMessage = 'The node that ran this evaluation stopped. Start the evaluation again.';
 

@@ -39,7 +39,7 @@ export class BlockedUsers {
     });
   }
 
-  /** Sets the only listener. It must end calls of callers for which `has` returns true. */
+  /** Sets the only listener. It must end each call if `has` returns true for its caller. */
   onChange(listener: () => void): void {
     this.#onChange = listener;
   }

@@ -33,7 +33,7 @@ export class InFlightCalls extends Slots<InFlightCall> {
     for (const call of this.slots) call?.cancel(reason);
   }
 
-  /** Cancels the calls of all callers for which `mustEnd` returns true. */
+  /** Cancels each call if `mustEnd` returns true for its caller. */
   abortMatching(mustEnd: (caller: Caller) => boolean, reason: unknown): void {
     for (const call of this.slots) if (call?.caller !== undefined && mustEnd(call.caller)) call.cancel(reason);
   }

@@ -13,7 +13,7 @@ export interface RunMaintenanceDeps
   readonly isShared: boolean;
 }
 
-/** Interval at which this node checks whether another node ended one of its runs. Covers lost notices. */
+/** Interval of the checks whether another node ended a run of this node. Covers lost notices. */
 const checkIntervalMs = 400;
 const maintenanceIntervalMs = 3_000;
 const checkErrorMessage = 'could not check the background responses of this node';

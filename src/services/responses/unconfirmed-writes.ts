@@ -1,7 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
 import type { ResponseRef, ResponseStore, UnconfirmedWrite } from '#domain/responses/response-store.ts';
 
-/** Maximum time for which the database may still execute a statement after its client gave up. */
+/** Maximum time between the end of the client's wait for a statement and its execution by the database. */
 const settledMs = 10_000;
 const maxWrites = 10_000;
 const firstPauseMs = 2_000;
