@@ -126,6 +126,7 @@ describe('the sample application of the default configuration', () => {
 
   it('logs no warnings and no errors', () => {
     const lines = node.output.stdout.split('\n');
-    expect(lines.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
+    // On a very busy machine, the database can exceed its time limit.
+    expect(lines.filter((line) => /"level":"(warn|error)"/.test(line) && !line.includes('"code":"overloaded"'))).toEqual([]);
   });
 });

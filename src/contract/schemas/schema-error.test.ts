@@ -41,11 +41,14 @@ describe('findSchemaError', () => {
     }, 60_000);
   });
 
-  it('returns a short error for a long key and a schema with many alternatives', () => {
+  it('returns a short error for a long key and a schema with many alternatives', async () => {
     const anyOf = Array.from({ length: 300 }, () => ({ type: 'string' }));
-    const error = findSchemaError({ ['key'.repeat(10_000)]: 1 }, { additionalProperties: { anyOf } });
-    expect(error).toMatch(/^value\/keykey/);
-    expect(error?.length).toBeLessThan(5_000);
+    // See above.
+    await vi.waitFor(() => {
+      const error = findSchemaError({ ['key'.repeat(10_000)]: 1 }, { additionalProperties: { anyOf } });
+      expect(error).toMatch(/^value\/keykey/);
+      expect(error?.length).toBeLessThan(5_000);
+    }, 60_000);
   });
 
   it('ends a slow check and rejects further checks after the total time is used up', () => {
