@@ -24,6 +24,6 @@ export class InputMemory {
 }
 
 function createTooManyError(maxBytes: number): ParleyError {
-  const message = `The large inputs of your requests in progress may have ${maxBytes} bytes together. Send fewer of them at a time.`;
+  const message = `Together, the large inputs of your requests in progress can have ${maxBytes} bytes. Send fewer of them at a time.`;
   return new ParleyError('overloaded', message, { retryAfterSeconds: 5, isClientCaused: true });
 }

@@ -149,7 +149,7 @@ export class BackgroundRuns {
    */
   async startChatRun({ target, input, id, ref }: ChatRunRequest): Promise<StartedChatRun> {
     const { storage, clock } = this.#deps;
-    if (this.capacity === 0) throw new ParleyError('overloaded', 'This node runs too many answers.', { retryAfterSeconds: 1 });
+    if (this.capacity === 0) throw new ParleyError('overloaded', 'This node has too many runs.', { retryAfterSeconds: 1 });
     const { call } = target;
     const databaseResponse = storage.openChatRun(target);
     const createdAtSeconds = Math.floor(clock.epochMs() / 1000);
