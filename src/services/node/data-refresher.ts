@@ -34,7 +34,7 @@ export class DataRefresher {
 
   constructor({ isShared, broadcast, reportError }: DataRefresherDeps, { name, outageMessage, readData, isDue }: DataOptions) {
     // Between workers of one node, `publish` resolves after the other workers have read the data. The next request then finds the
-    // change in every worker, unless a read failed.
+    // change in every worker, unless a read failed or took too long.
     const announce = broadcast && (() => broadcast.publish({ topic: 'stored', text: name }).catch(() => undefined));
     this.#read = new FreshRead(readData, announce);
     this.#tasks = new RecurringTasks(reportError);

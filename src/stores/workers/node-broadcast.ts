@@ -4,7 +4,10 @@ import { throwStoreError } from '#domain/store-error.ts';
 
 type NoticeListener = (notice: Notice) => unknown;
 
-/** Sends notices to the other workers of a node. `publish` resolves after all workers have processed the notice. */
+/**
+ * Sends notices to the other workers of a node. `publish` resolves after each of them has processed the notice, has failed, or has
+ * not answered in time.
+ */
 export class WorkerBroadcast implements NodeBroadcast {
   readonly #channel: RequestChannel;
   readonly #listeners: NoticeListener[] = [];

@@ -3,7 +3,7 @@ import type { Frame, RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { createTranslatedDialect } from './read-reply.ts';
 
-it('createTranslatedReply ignores texts of a response that are not texts', () => {
+it('createTranslatedDialect ignores texts of a response that are not texts', () => {
   const dialect = createTranslatedDialect(() => new UpstreamError('broken', 'x'), { createdSeconds: 1, model: 'm' });
   const parts =
     '[{"type":"output_text","text":9007199254740993},{"type":"output_text","text":{"toString":1}},{"type":"output_text","text":"x"}]';
@@ -16,7 +16,7 @@ it.each([
   ['only in the complete item', [], '{"a":1}'],
   ['as an object', [], { a: 1 }],
   ['under other item IDs', [{ type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"a":1}' }], '{"a":1}'],
-])('createTranslatedReply reads the arguments of a streamed call that arrive %s', (_where, middle, args) => {
+])('createTranslatedDialect reads the arguments of a streamed call that arrive %s', (_where, middle, args) => {
   const dialect = createTranslatedDialect(() => new UpstreamError('broken', 'x'), { createdSeconds: 1, model: 'm' });
   const item = { type: 'function_call', call_id: 'c', name: 'f' };
   const events = [

@@ -224,7 +224,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
 const storedBounds = { ...defaultJsonBounds, allowsProto: true };
 const allTime = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
-/** Returns one row per ID, because one statement may change a row only once. If ratings have the same ID, the latest stays. */
+/** Returns one row per ID, because an insert would keep the first row instead of the latest rating, or both on different days. */
 function toUniqueRows(records: readonly AuditRecord[]): readonly AuditRow[] {
   const rows = new Map<string, AuditRow>();
   for (const row of records.map(toAuditRow)) {
