@@ -307,4 +307,19 @@ describe('LoadBalancer of a worker', () => {
     queue.recordDuration('m', 10_000);
     expect(() => queue.add(deployment, call)).toThrow('Try again in 5 s.');
   });
+
+  it.each([
+    [5, [3, 2]],
+    [1, [1, 1]],
+    [0, [0, 0]],
+  ])('holds its part of a maxWaiting of %i', (maxWaiting, parts) => {
+    const bounds = { maxWaiting, maxWaitMs: 4_000 };
+    const deployment = { id: 'm', queue: bounds, upstreams: [upstream('a', { maxParallel: 4 })] } as unknown as Deployment;
+    const call = { caller: 'ada', isBatch: false, isSelective: false, start: () => false, fail: () => undefined };
+    for (const [index, part] of parts.entries()) {
+      const { queue } = new LoadBalancer({ slot: index + 1, count: 2 });
+      for (let calls = 0; calls < part; calls += 1) queue.add(deployment, { ...call });
+      expect(() => queue.add(deployment, { ...call })).toThrow('Try again in 1 s.');
+    }
+  });
 });

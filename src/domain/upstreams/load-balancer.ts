@@ -78,12 +78,12 @@ export class LoadBalancer {
   readonly #health = new Map<string, UpstreamHealth>();
   /** Number of calls in progress by upstream ID, for upstreams with `maxParallel`. */
   readonly #parallel = new Map<string, number>();
-  readonly queue = new UpstreamQueue((maxParallel) => this.#toOwnPart(maxParallel));
+  readonly queue = new UpstreamQueue((limit) => this.#toOwnPart(limit));
   readonly #worker: WorkerPosition;
   #nextSweepMs = 0;
   #onPause: (pause: UpstreamPause) => void = () => undefined;
 
-  /** `worker` is the position of this process among the workers of its node, which divide each `maxParallel`. */
+  /** `worker` is the position of this process among the workers of its node, which divide each `maxParallel` and `maxWaiting`. */
   constructor(worker: WorkerPosition = { slot: 1, count: 1 }) {
     this.#worker = worker;
   }
@@ -205,10 +205,10 @@ export class LoadBalancer {
   }
 
   /** Returns this worker's part of the limit of a node. It is at least 1. */
-  #toOwnPart(maxParallel: number | undefined): number | undefined {
+  #toOwnPart(limit: number | undefined): number | undefined {
     const { slot, count } = this.#worker;
-    if (maxParallel === undefined || count === 1) return maxParallel;
-    return Math.max(1, Math.floor(maxParallel / count) + (slot <= maxParallel % count ? 1 : 0));
+    if (limit === undefined || count === 1) return limit;
+    return Math.max(1, Math.floor(limit / count) + (slot <= limit % count ? 1 : 0));
   }
 
   #isFull({ id, maxParallel }: Upstream): boolean {

@@ -51,10 +51,10 @@ export class UpstreamQueue {
   readonly #queues = new Map<string, DeploymentQueue>();
   /** Average duration of the last calls in milliseconds, by deployment. */
   readonly #durations = new Map<string, number>();
-  readonly #toOwnPart: (maxParallel: number | undefined) => number | undefined;
+  readonly #toOwnPart: (limit: number | undefined) => number | undefined;
 
-  /** `toOwnPart` returns the part of the `maxParallel` of a node that this process can use. */
-  constructor(toOwnPart: (maxParallel: number | undefined) => number | undefined) {
+  /** `toOwnPart` returns the part of a limit of the node that this process can use. */
+  constructor(toOwnPart: (limit: number | undefined) => number | undefined) {
     this.#toOwnPart = toOwnPart;
   }
 
@@ -76,7 +76,7 @@ export class UpstreamQueue {
     const queue = this.#queues.get(deployment.id) ?? emptyQueue;
     const expectedMs = this.#estimateWaitMs(deployment, queue, call);
     if (expectedMs > maxWaitMs) throw createBusyError(deployment, expectedMs);
-    if (queue.size >= maxWaiting) {
+    if (queue.size >= (maxWaiting === 0 ? 0 : (this.#toOwnPart(maxWaiting) ?? 0))) {
       const newest = findCallToReject(queue, call);
       if (newest === undefined) throw createBusyError(deployment, expectedMs);
       this.remove(deployment, newest);
