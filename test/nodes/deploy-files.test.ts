@@ -79,7 +79,7 @@ interface Manifest {
   readonly ScaledObject: KubernetesObject & {
     readonly spec: {
       readonly scaleTargetRef: { readonly name: string };
-      readonly triggers: readonly { readonly metadata: { readonly query: string } }[];
+      readonly triggers: readonly { readonly metadata: { readonly query: string; readonly threshold: string } }[];
     };
   };
   readonly Service: KubernetesObject & {
@@ -305,6 +305,12 @@ describe('Helm chart', () => {
     await Promise.all(waiting);
   });
 
+  it('accepts thresholds of the autoscaler as numbers, as --set passes them', () => {
+    const numbers = { eventLoopUtilization: 0.5, openStreams: 100, waitingCalls: 10 };
+    const { triggers } = render({ ...autoscaled, autoscaling: { ...autoscaled.autoscaling, ...numbers } }).ScaledObject.spec;
+    expect(triggers.map(({ metadata }) => metadata.threshold)).toEqual(['0.5', '100', '10']);
+  });
+
   it('lets a stream finish that takes longer than the pause before SIGTERM, when an autoscaler removes its pod', async () => {
     const { spec } = render({ ...autoscaled, drainSeconds: 20 }).Deployment.spec.template;
     const environment = Object.fromEntries(spec.containers[0].env.map(({ name, value }) => [name, value]));
@@ -384,6 +390,7 @@ describe('systemd unit', () => {
     const [, stopSeconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
     expect(Number(stopSeconds)).toBeGreaterThan(Number(drainMs) / 1000 + 5);
     expect(unit).toMatch(/^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
+    for (const text of [unit, await read('Containerfile')]) expect(text).toMatch(/^E[Nn][Vv].*PARLEY_WORKERS=auto$/m);
     for (const line of unit.split('\n')) expect(line).toMatch(/^($|#|\[\w+\]$|[A-Z]\w+=)/);
   });
 });
