@@ -83,6 +83,7 @@ function plan(): readonly string[] {
   const work = addWork(callWork, idleSecond, workers);
   const cores = (work.nodeMicros * factor) / 1e6;
   const nodes = Math.ceil(workers / workersPerNode);
+  const perNode = Math.min(workersPerNode, workers);
   const bytes = workers * busyBytes + load.streams * streamBytes;
   const { measured } = table;
   const lines = [
@@ -90,7 +91,7 @@ function plan(): readonly string[] {
     '',
     `CPU of the workers    ${format(cores)} cores`,
     `Workers               ${workers} at ${Math.round(utilization * 100)} % of a core`,
-    `Nodes                 ${nodes} with ${workersPerNode} workers and ${workersPerNode} cores`,
+    `Nodes                 ${nodes} with ${perNode === 1 ? '1 worker and 1 core' : `${perNode} workers and ${perNode} cores`}`,
     `Memory                ${format(bytes / 1e9)} GB, ${format(bytes / nodes / 1e9)} GB a node, including streams with ${format((load.streams * streamBytes) / 1e9)} GB`,
   ];
   if (load.storage === 'embedded') {
