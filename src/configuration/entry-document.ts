@@ -8,7 +8,7 @@ import { maskedSecret } from '#contract/configuration/schema-node.ts';
 import { readFiles, readSecretFile } from './load.ts';
 import { type Environment, escapeReferences, hasReference, substitute } from './substitute.ts';
 
-/** Entries of files, ready to be sent. They contain secrets. */
+/** Merged entries of files, without references. They contain secrets. */
 export interface EntryDocument {
   readonly value: JsonObject;
   /** Returns the file that holds the value at a formatted path. */
@@ -16,8 +16,8 @@ export interface EntryDocument {
 }
 
 /**
- * Reads files with entries, merges them in order, and replaces their references. Returns every error with its file, and an error
- * for each section that does not contain entries.
+ * Reads files with entries, merges them in order, and replaces their references. If a file cannot be read or parsed, returns only
+ * the errors of this step. Otherwise returns the errors in references, and an error for each section that cannot contain entries.
  */
 export async function readEntryDocument(
   files: readonly string[],
@@ -50,7 +50,7 @@ function findInvalidSections(document: JsonObject): readonly Issue[] {
     );
 }
 
-/** In a configuration file, the name of a key can be the secret. At run time, it is the ID, which is visible. */
+/** In a configuration file, the name of a key can be the secret. At run time, the name is the ID of the key, and visible. */
 function findSecretNames(names: Iterable<string>): readonly Issue[] {
   return [...names].filter(hasReference).map((name) => ({
     path: ['keys', name],
@@ -68,8 +68,8 @@ export interface ReferencedDocument {
 }
 
 /**
- * Replaces each `***` of an exported document by a reference such as `${MODELS_GPT_UPSTREAMS_0_KEY}`, or keeps it without
- * `hasReferences`. Escapes any other `${`, which is literal text at run time.
+ * Escapes each `${` of an exported document, because it is literal text at run time. If `hasReferences` is set, replaces each
+ * `***` with a reference such as `${MODELS_GPT_UPSTREAMS_0_KEY}`.
  */
 export function toReferences(document: JsonObject, { hasReferences }: { readonly hasReferences: boolean }): ReferencedDocument {
   const variables = new Map<string, string>();

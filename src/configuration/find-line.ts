@@ -27,7 +27,7 @@ function getLineAt(text: string, offset: number): number {
   return line;
 }
 
-/** Returns a line finder for a YAML text. Values from an alias or a merge key have the line of the alias. */
+/** Returns a line finder for a YAML text. A value from an alias or a merge key has the line of the closest key in the text. */
 export function createYamlLineFinder(text: string): FindLine {
   const lineCounter = new LineCounter();
   let root: unknown;

@@ -26,7 +26,7 @@ export class LiveConfig {
     this.#listener = listener;
   }
 
-  /** Secrets that must never appear in a log. */
+  /** Returns the secrets that must never appear in a log. */
   listSecrets(): readonly Secret[] {
     return this.#secrets;
   }

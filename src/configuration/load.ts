@@ -15,8 +15,8 @@ import { type ParsedFile, parseText } from './parse-text.ts';
 import { type Environment, type ReadSecretFile, substitute } from './substitute.ts';
 
 /**
- * Reads files, merges them in order, substitutes references, and checks the result. Returns every error with its file. Does not
- * reject.
+ * Reads files, merges them in order, substitutes references, and checks the result. If a file cannot be read or parsed, returns
+ * only the errors of this step. Otherwise returns all other errors. Each error has its file. Does not reject.
  */
 export async function loadConfiguration(
   files: readonly string[],
@@ -27,7 +27,7 @@ export async function loadConfiguration(
   return 'errors' in merged ? { ...merged, warnings: [] } : checkMerged(merged, environment, options);
 }
 
-/** Reads and merges files, without replacing references. Returns every error with its file. Does not reject. */
+/** Reads and merges files, without replacing references. Returns an error for each file that is invalid. Does not reject. */
 export async function readFiles(files: readonly string[]): Promise<MergedFiles | Pick<RejectedConfiguration, 'errors'>> {
   const parsed = await Promise.all(files.map(readConfiguration));
   const errors = parsed.flatMap((file) => ('errors' in file ? file.errors : []));
@@ -132,7 +132,7 @@ export function merge(files: readonly ConfigurationFile[]): MergedFiles {
     value = mergeObjects(value, entry.value, { path: [], setOrigin });
   }
   const findFileAt = (path: string): string => {
-    // A dot in the name of a key adds a step, which no file holds.
+    // A dot in a key splits it into two steps. No file is recorded for the first of them.
     const steps = path.split(/(?=[.[])/);
     const toStart = (length: number) => steps.slice(0, length).join('');
     const length = steps.findLastIndex((_, index) => origins.has(toStart(index + 1))) + 1;
@@ -164,7 +164,7 @@ interface LogoResult {
   readonly error?: Issue;
 }
 
-/** Replaces the file name in `page.logo` by the file content. A relative name starts at the folder of `file`. */
+/** Replaces the file name in `page.logo` with the file content. A relative name starts at the folder of `file`. */
 async function readLogo(value: unknown, file: string): Promise<LogoResult> {
   const page = isJsonObject(value) ? value.page : undefined;
   if (!isJsonObject(value) || !isJsonObject(page)) return { value };

@@ -95,7 +95,7 @@ function parseDialect(text: string, dialect: Dialect, maxAliasCount: number): Pa
   }
 }
 
-/** Finds duplicate keys within an object. The merge key can repeat. */
+/** Finds duplicate keys in each object. The merge key can repeat. */
 function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
   const problems: Problem[] = [];
   visit(document, {

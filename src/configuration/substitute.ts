@@ -48,9 +48,9 @@ export function escapeReferences(text: string): string {
 }
 
 /**
- * Replaces `${NAME}` in strings, and in the entry names of `keys`, by the environment variable. Replaces `${file:/path}` by the
- * text of a file without its trailing line break. `$${` becomes a literal `${`. A string that is only one reference becomes a
- * number, true, or false if the configuration requires that type at its path.
+ * Replaces `${NAME}` in strings, and in the entry names of `keys`, with the environment variable. Replaces `${file:/path}` with
+ * the text of a file without its trailing line break. `$${` becomes a literal `${`. A string that consists of one `${NAME}`
+ * becomes a number, true, or false if the configuration requires that type at its path.
  */
 export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): SubstitutionResult {
   const substitution = new Substitution(environment, options);
@@ -134,7 +134,7 @@ function getExpectedType(path: Path): string | undefined {
   return getSchemaAt(Configuration, path).type;
 }
 
-/** Returns a placeholder that most fields accept. A text contains the variable name to be unique. */
+/** Returns a placeholder that most fields accept. A placeholder for text contains the variable name, so that it is unique. */
 function toPlaceholder(expectedType: string | undefined, name: string): string {
   if (expectedType === 'boolean') return 'false';
   if (expectedType === 'number' || expectedType === 'integer') return '1';

@@ -42,12 +42,12 @@ export interface Responders {
   readonly callApplication: Responder;
   readonly runQuickApp: Responder;
   readonly runAddons: (prepared: PreparedCall, run: AddonRun) => Handle;
-  /** Runs the tools of the MCP servers that the request names. Another responder answers for the model in each turn. */
+  /** Runs the tools of the MCP servers that the request names. The responder in `run` answers each turn. */
   readonly runRemoteTools: (prepared: PreparedCall, run: RemoteToolsRun) => Handle;
 }
 
 /**
- * Returns the function that answers authorized calls. It checks the request, reserves quota, and pushes the reply,
+ * Returns the function that answers authorized chat calls. It checks the request, reserves quota, and pushes the reply,
  * normalized and metered.
  */
 export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
@@ -68,8 +68,9 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
 }
 
 /**
- * Returns the sink that records the content of a call, or the reply itself if the content is not recorded. `request` is the request
- * of the client, without defaults. With `store: false`, it marks the call as private, so that inner calls are not recorded either.
+ * Returns the sink that records the content of a call, or the reply itself if the content is not recorded. `request` is the
+ * request of the client, without defaults. If it has `store: false`, the call is marked as private, so that the content of inner
+ * calls is not recorded either.
  */
 function recordContent(target: Target, request: ChatRequest, reply: ReplySink): ReplySink {
   if (request.store === false) target.call.record.isPrivate = true;
@@ -79,7 +80,7 @@ function recordContent(target: Target, request: ChatRequest, reply: ReplySink): 
   return recorder;
 }
 
-/** Reserves quota, and then starts the answer. Rejects the reply if that fails. */
+/** Reserves quota, calls `onAdmitted`, and then starts the answer. If one of the first two steps fails, rejects the reply. */
 async function begin(
   { reserveQuota, responders, onRemovedReferences }: AnswerChatDeps,
   prepared: PreparedCall,
@@ -104,8 +105,8 @@ async function begin(
 }
 
 /**
- * Returns the call with the deployment's defaults in its request, checked against the features of the deployment. Throws
- * `invalid_request`.
+ * Returns the call with the deployment's defaults in its request. Throws a `ParleyError` if the deployment cannot answer the
+ * request, for example because of a type of attachment or an unknown addon.
  */
 function prepare({ states }: AnswerChatDeps, target: Target, input: ChatInput): PreparedCall {
   const { call, deployment, snapshot } = target;
@@ -142,10 +143,12 @@ function selectResponder(responders: Responders, { target: { deployment }, reque
   return remote === undefined ? responder : (prepared, sink) => responders.runRemoteTools(prepared, { remote, responder, sink });
 }
 
-/** Fields of a translated request that never come from the defaults. */
+/** Fields that a relayed request never takes from the defaults. */
 const fieldsWithoutDefaults: ReadonlySet<string> = new Set(['model', 'input', 'store', 'stream', 'include']);
 
-/** Adds the deployment's defaults to a relayed request of the Responses API where it has no value. Other dialects stay unchanged. */
+/**
+ * Adds the deployment's defaults to a relayed Responses request where it has no value. Requests in other dialects stay unchanged.
+ */
 function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }: Deployment): NativeRequest | undefined {
   if (native?.dialect !== 'responses' || Object.keys(defaults).length === 0) return native;
   const translated = Object.entries(toResponsesRequest({ messages: [], ...defaults }, ''));

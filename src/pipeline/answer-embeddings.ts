@@ -25,7 +25,7 @@ interface EmbeddingsCall {
   readonly signal: AbortSignal;
 }
 
-/** Answers an authorized embeddings call: reserves its limits, calls the upstreams, and charges its usage. */
+/** Answers an authorized embeddings call: reserves quota, calls the upstreams, and charges the usage. */
 export async function answerEmbeddings(
   deps: EmbeddingsDeps,
   { target, request: clientRequest, signal }: EmbeddingsCall,
@@ -42,7 +42,7 @@ export async function answerEmbeddings(
     recordUsage(account, body);
     return { headers: account.headers, body: toComplete(body, account, deployment), used: () => account.usage.billed() };
   } finally {
-    // The upstream may have worked on a canceled call.
+    // A canceled call is charged, because the upstream may have worked on it.
     const used = isComplete || signal.aborted ? account.usage.billed() : undefined;
     account.settle(used, isComplete);
     await account.report(used);

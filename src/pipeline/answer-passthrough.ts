@@ -20,10 +20,7 @@ export interface PassThroughDeps extends UpstreamDeps {
   readonly reserveQuota: ReserveQuota;
 }
 
-/**
- * Answers a call whose request is passed through: reserves its limits, calls the upstreams that serve the API, and pushes the
- * metered reply.
- */
+/** Answers a call whose request is passed through: reserves quota, calls the upstreams, and pushes the metered reply. */
 export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput, reply: Sink<PassThroughFrame>): Answer {
   const { target, request: clientRequest } = input;
   const { deployment } = target;
@@ -114,8 +111,8 @@ function estimatePromptTokens(request: PassThroughRequest): number {
 }
 
 /**
- * Returns the estimated tokens of texts at any depth. A number counts as a token, because completions accept token IDs. Images
- * count as 0.
+ * Returns the estimated tokens of a text, of lists at any depth, and of the `text` field of objects. A number counts as a token,
+ * because the Completions API accepts token IDs. Images count as 0.
  */
 function estimateValueTokens(value: unknown): number {
   if (typeof value === 'number') return 1;

@@ -25,9 +25,9 @@ interface Permit extends Pick<Target, 'deployment' | 'path' | 'limitAccount' | '
 }
 
 /**
- * Returns the first step of every call. It checks that the deployment exists, that the caller may use it and has
- * consented, and that the call chain may continue to it. Throws the errors of `findUsable`, `buildPath`, and the consent check,
- * `operation_not_supported`, and `deployment_not_found` for an unavailable version.
+ * Returns the function that authorizes a call. It checks that the deployment exists, that the caller may use it and has
+ * consented, and that the call chain may continue to it. It rejects with the errors of `findUsable`, `buildPath`, and the consent
+ * check. It also rejects with `operation_not_supported`, and with `deployment_not_found` for an unavailable version.
  */
 export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
   /** Permits by caller and deployment ID. Reused while the configuration is in force. */
@@ -87,7 +87,7 @@ async function findRequested(catalog: Catalog, snapshot: ConfigSnapshot, call: C
   return call.version === undefined ? latest : requireVersion(catalog, latest, call);
 }
 
-/** Returns a version of an application. Earlier versions are available only to the owner. */
+/** Returns the requested version of an application. Only the owner may request a version. */
 async function requireVersion(
   catalog: Catalog,
   { id, ownership }: Deployment,

@@ -15,7 +15,7 @@ const maxIgnoredFields = 1000;
 /** Options of a `CallAccount`. */
 export interface AccountOptions {
   readonly target: Target;
-  /** The request with defaults. Its files are readable for the deployment. Undefined if the API has no conversation. */
+  /** The request with defaults. The deployment may read the files in it. Undefined if the API has no conversation. */
   readonly request?: ChatRequest;
   /** The request as the client sent it. Fields that come from defaults are not reported as ignored. */
   readonly clientRequest: object;
@@ -35,7 +35,7 @@ export class CallAccount {
   readonly promptTokens: number;
   /** Fields of the client's request that did not reach a model. */
   readonly ignored = new Set<string>();
-  /** Whether Parley rejected an inner call of the deployment because of its user. */
+  /** Whether an inner call of the deployment was rejected for a reason that concerns only its caller. */
   hasRejectedInnerCall = false;
   readonly #options: AccountOptions;
   /** Collects the usage of an application's inner calls. Undefined for a model, which has only its own tokens. */
@@ -56,15 +56,15 @@ export class CallAccount {
   }
 
   /**
-   * Identity of the deployment while it answers: the user who started the chain, one step further down the path. An application
-   * presents its per-request key as this caller. Created on first use, since most calls of models never need it.
+   * Identity of the deployment while it answers: the user who started the chain, one step further down the path. A per-request
+   * key identifies the application as this caller. Created on first use, because most calls of models do not need it.
    */
   get caller(): Caller {
     this.#caller ??= this.#toCaller();
     return this.#caller;
   }
 
-  /** Whether the call is within its limits. */
+  /** Whether the call was admitted. */
   get isAdmitted(): boolean {
     return this.#reservation !== undefined;
   }
@@ -88,7 +88,7 @@ export class CallAccount {
     if (this.ignored.size > 0) this.ignored.clear();
   }
 
-  /** Counts the answer of a quick app, which Parley itself gives, as one attempt. */
+  /** Counts the answer of a quick app as one attempt, although no upstream is called. */
   startOwnAnswer(): void {
     this.#attempts = 1;
   }
@@ -118,8 +118,8 @@ export class CallAccount {
   }
 
   /**
-   * Charges the usage and releases the reservation. `used` is undefined if no upstream did any work. `isComplete` is whether the
-   * reply ended without an error. Further calls have no effect.
+   * Charges the usage and releases the reservation. If `used` is undefined, charges nothing. `isComplete` is whether the reply
+   * ended without an error. Further calls have no effect.
    */
   settle(used: readonly ModelUsage[] | undefined, isComplete: boolean): void {
     if (this.#isSettled) return;

@@ -51,7 +51,7 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
   }
 }
 
-/** Counts a request toward the caller's limits. Rejects with status 429 if a limit is reached. */
+/** Counts a request toward the caller's limits. Rejects like `ReserveQuota`. */
 async function countRequest({ reserveQuota }: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<void> {
   const { caller, deployment, snapshot } = request;
   const limits = snapshot.limits.find(caller, deployment.id).filter(({ window }) => window.kind === 'requests');

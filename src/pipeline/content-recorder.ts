@@ -9,13 +9,13 @@ import { readErrorReply } from '#upstreams/openai/read-reply.ts';
 import { createTranslatedDialect as createResponsesDialect } from '#upstreams/responses/read-reply.ts';
 import type { EventReader, ReplyDialect } from '#upstreams/upstream-reply.ts';
 
-/** Readers of relayed replies, which translate them to chat completions. */
+/** Functions that create a reader for relayed replies of a dialect. The reader translates them to chat completions. */
 const createDialect: Readonly<Record<'messages' | 'responses', () => ReplyDialect>> = {
   messages: () => createMessagesDialect(0, ''),
   responses: () => createResponsesDialect(readErrorReply, { createdSeconds: 0, model: '' }),
 };
 
-/** Maximum size of the events that are folded, in relation to the text that is recorded. Most bytes of an event are not text. */
+/** Maximum bytes of events to read for each byte of text that may be recorded. Most bytes of an event are not text. */
 const maxBytesPerTextByte = 64;
 
 /** Returns whether the content of a call is recorded. */
@@ -24,7 +24,7 @@ export function recordsContent({ call, deployment, snapshot }: Target): boolean 
   return !call.record.isPrivate && deployment.features.recordsContent !== false;
 }
 
-/** Passes a reply on, and folds it for the record of the call. Never fails the reply. */
+/** Passes a reply on, and collects its content for the record of the call. An error of the collection does not fail the reply. */
 export class ContentRecorder implements ReplySink, ContentSource {
   readonly #request: ChatRequest;
   readonly #reply: ReplySink;
@@ -34,7 +34,7 @@ export class ContentRecorder implements ReplySink, ContentSource {
   #bytes = 0;
   #textBytes = 0;
   #hasStarted = false;
-  /** Whether the rest of the reply is not folded, because the reply is too long or malformed. */
+  /** Whether the rest of the reply is not collected, because the reply is too long or malformed. */
   #isFull = false;
   #content: CallContent | undefined;
 
@@ -100,15 +100,14 @@ export class ContentRecorder implements ReplySink, ContentSource {
   }
 }
 
-/** Maximum number of characters that are stored of an inline file. */
+/** Maximum number of bytes of a data URL that are recorded. */
 const maxInlineChars = 64;
-/** Number of bytes that count for a number, a boolean, or the punctuation of an item. */
+/** Number of bytes that each item counts in addition to its key and its text. */
 const itemBytes = 6;
 
 /**
- * Returns a copy of JSON content that has about `maxBytes`. Reads no more of the content than it copies. In lists, the last items
- * are kept, because the latest messages matter most. A note replaces text and items that are left out. Data URLs are truncated
- * to their start.
+ * Returns a copy of JSON content with at most about `maxBytes`. Keeps the last items of a list, because the latest messages
+ * matter most. A note replaces omitted text and omitted list items. Data URLs are truncated to their start.
  */
 function truncateContent(content: JsonObject, maxBytes: number) {
   const truncation = new Truncation(maxBytes);
@@ -179,7 +178,7 @@ class Truncation {
     return `${part}[${text.length - part.length} characters truncated]`;
   }
 
-  /** Returns whether bytes are left for an item. */
+  /** Counts the bytes of an item. If none are left, marks the content as truncated and returns false. */
   #consume(bytes: number): boolean {
     this.#bytesLeft -= bytes + itemBytes;
     if (this.#bytesLeft > 0) return true;

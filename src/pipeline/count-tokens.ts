@@ -40,7 +40,7 @@ export async function countTokens(
   return fetchFromUpstreams(deps, attempts, signal);
 }
 
-/** Passes a count on. Replaces the error of an upstream that does not count tokens by an estimate. */
+/** Passes a count on. Replaces the error of an upstream that does not count tokens with an estimate. */
 function withEstimate(next: Sink<number>, estimate: () => number): Sink<number> {
   return {
     frame: (count) => next.frame(count),

@@ -38,7 +38,7 @@ export interface Attempts<Item> {
   readonly account?: CallAccount;
   /** Secrets sent with the request in addition to the upstream's own key. Errors of the upstream may echo them. */
   readonly secrets?: readonly string[];
-  /** Calls one upstream. If there is no reply, throws or pushes an `UpstreamError`. */
+  /** Calls one upstream. Throws or pushes an error if there is no reply. Only an `UpstreamError` can be retried. */
   readonly sendRequest: (upstream: Upstream, attempt: AttemptRecord, sink: Sink<Item>) => Handle;
 }
 
@@ -55,8 +55,8 @@ export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sin
 }
 
 /**
- * Returns the single result of an operation from the first upstream that has one. Rejects with an error that the client may see, or
- * with the reason of the signal.
+ * Returns the single result of an operation from the first upstream that has one. Rejects with an error that the client may see,
+ * or with the reason of the signal.
  */
 export async function fetchFromUpstreams<Result>(
   deps: FailoverDeps,
@@ -148,8 +148,8 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   }
 
   /**
-   * Calls the next upstream, or fails. An upstream that has already failed is called again only after a delay. Returns false if every
-   * upstream that can answer is full.
+   * Calls the next upstream, or fails. An upstream that has already failed is called again only after a delay. Returns false if
+   * every upstream that can answer is full.
    */
   #tryNext(attempts: Attempts<Item>): boolean {
     const { loadBalancer, clock } = this.#deps;
@@ -313,7 +313,7 @@ function createUnavailableError(
     : new ParleyError('upstream_unavailable', `${subject} is failing. ${hint}.`, { retryAfterSeconds });
 }
 
-/** Returns whether every role has the priority `batch`. Batch calls wait until no interactive call waits. */
+/** Returns whether every role of a caller has the priority `batch`. A batch call starts only when no interactive call waits. */
 function isBatchCaller(roles: Configuration['roles'], heldRoles: readonly string[]): boolean {
   const fallback = roles[defaultRole]?.priority;
   const ownRoles = heldRoles.length > 0 ? heldRoles : [defaultRole];

@@ -48,9 +48,8 @@ export interface ServiceEmbeddingsCall {
 }
 
 /**
- * Calls deployments from inside the service. Each call is authorized, limited, and recorded as a separate call. The calls run
- * through the pipeline, which itself needs this object for quick apps. Therefore the pipeline is connected after it is
- * complete.
+ * Calls deployments from inside the service. Each call is authorized, limited, and recorded as a separate call. This object needs
+ * the pipeline, and the pipeline needs this object for quick apps. Therefore `connect` sets the pipeline later.
  */
 export class InnerCalls {
   readonly #deps: InnerCallsDeps;

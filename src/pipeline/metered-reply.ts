@@ -141,8 +141,8 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   }
 
   /**
-   * Returns undefined for a reply that failed before it started. A reply that was canceled before it started has usage, because
-   * the upstream was working.
+   * Returns the usage to charge, or undefined for a reply that failed before it started. A reply that was canceled before it
+   * started has usage, because the upstream was working.
    */
   #used(): readonly ModelUsage[] | undefined {
     const wasAtWork = this.#reply.hasStarted || (this.#isCanceled && this.#account.isAdmitted);

@@ -43,7 +43,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   readonly #isStreamed: boolean;
   readonly #totals: UsageTotals;
   #identity: ReplyIdentity;
-  /** Whether any part of the reply has arrived. */
+  /** Whether a choice or a relayed frame has arrived. */
   hasStarted = false;
   /** Frames that are held back until the first choice arrives, because the role goes first and all chunks have the same ID. */
   #early: RawFrame[] = [];
@@ -142,7 +142,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     for (const early of this.#releaseEarly()) this.#next.frame(early as Frame);
   }
 
-  /** Reports the open stages as failed. A reader that rejects this frame still receives the error. */
+  /** Reports the open stages as failed. If the next sink throws for this frame, it still receives the error. */
   #failStages(content: ReplyContent): void {
     const failed = Frame.ofChunks(...this.#closeOpenStages(content, 'failed'));
     try {

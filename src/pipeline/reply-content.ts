@@ -13,7 +13,7 @@ const finalStatuses: ReadonlySet<unknown> = new Set(['completed', 'failed']);
 class ListNumbers {
   #next = 0;
   #last: number | undefined;
-  /** Number by the index of the upstream, from the first index on that is not the next number. */
+  /** Numbers by the upstream's indexes. Created when an index first differs from the next number. */
   #numbers: Map<number, number> | undefined;
 
   /** Returns the number of an item with this index. Items with the same index are parts of one item. */

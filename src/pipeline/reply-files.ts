@@ -18,13 +18,16 @@ export type OnRemovedReferences = (deployment: string, count: number) => void;
 const maxOpenFields = 1_000;
 /** Maximum number of characters held from the text of one such field. */
 const maxOpenChars = 8_193;
-/** Maximum number of characters of references that are parsed for one reply. Each piece of a field parses the complete text again. */
+/**
+ * Maximum number of characters of references that are parsed for one reply. Each new piece of a field is parsed with its start.
+ */
 const maxParsedChars = 4 * 1024 * 1024;
 
 /**
- * The first step of every reply. It removes references to stored resources that the deployment may not read. Otherwise a client
- * would send them back with the conversation and grant access to them. A caller with a per-request key gets the right to read
- * the files that remain. A frame passes after every node has that right. Until then, its source is paused: pass it to `follow`.
+ * The first step of every chat reply. It removes references to stored resources that the deployment may not read. Otherwise a
+ * client would send them back with the conversation and grant access to them. A caller with a per-request key gets the right to
+ * read the files that remain. A frame with such files waits until all nodes have that right, or until storing it fails. Until
+ * then, the source of the reply is paused. Therefore the source must be passed to `follow`.
  */
 export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
   readonly #answered: AnsweredCall;
@@ -95,7 +98,9 @@ export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
   }
 }
 
-/** Returns whether any choice of a frame has custom content. The form of an application's content is never trusted. */
+/**
+ * Returns whether any choice of a frame has custom content. Applications can send content of any form, so each level is checked.
+ */
 function hasCustomContent(frame: RawFrame): boolean {
   const { completion } = frame;
   if (completion !== undefined)
@@ -109,7 +114,7 @@ function hasCustomContent(frame: RawFrame): boolean {
 class ReplyReferences {
   removed = 0;
   readonly #answered: AnsweredCall;
-  /** The text so far of fields that a later chunk may continue, by choice, list, index, and name. */
+  /** Text so far of the fields that a later chunk may continue, by choice, stage, attachment index, and field. */
   readonly #openFields = new Map<string, string>();
   #attached = new Set<string>();
   #parsedChars = 0;
@@ -159,7 +164,7 @@ class ReplyReferences {
     });
   }
 
-  /** Returns undefined for an attachment if only its title remains. */
+  /** Returns undefined if the attachment has neither data nor a reference left. */
   #toReadableAttachment(attachment: JsonObject, key: string): JsonObject | undefined {
     const { url, reference_url: reference, index, data } = attachment;
     const at = typeof index === 'number' ? `${key} ${index}` : undefined;

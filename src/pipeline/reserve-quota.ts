@@ -27,7 +27,7 @@ interface LimitedCall extends Pick<Target, 'deployment' | 'limitAccount' | 'snap
   readonly call: Pick<Call, 'caller' | 'draft'>;
 }
 
-/** A request for limit capacity. */
+/** A request to reserve quota for a call. */
 interface QuotaRequest extends CallSize {
   /** Returns false after the client has disconnected. */
   readonly isClientConnected: () => boolean;
@@ -48,7 +48,7 @@ export interface QuotaReservation {
 
 /**
  * Admits a call if its limits have capacity beyond the reservations of the calls in progress. Counts it as a request, and
- * reserves its estimated usage. Throws an error with status 429 if a limit is reached, and with status 503 if the limits cannot be
+ * reserves its estimated usage. Rejects with status 429 if a limit is reached. Rejects with status 503 if the limits cannot be
  * checked and `limits.onStoreFailure` is `refuse`.
  */
 export type ReserveQuota = (target: LimitedCall, request: QuotaRequest) => Promise<QuotaReservation>;

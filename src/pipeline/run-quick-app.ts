@@ -104,7 +104,7 @@ async function startRun(deps: QuickAppDeps, applicationRun: ApplicationRun): Pro
   return isTraced ? traceRun(run, { startedMs, computeCostUsd: (usage) => computeUsd(snapshot, usage) }) : runApp(run);
 }
 
-/** Returns the limits of the conversation length. The application's settings replace those of the service. */
+/** Returns the settings that limit the length of the conversation. The application's settings replace those of the service. */
 function toContext(
   { context }: QuickApp,
   request: ChatRequest,

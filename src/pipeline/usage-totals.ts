@@ -79,7 +79,7 @@ export class UsageTotals {
     this.#chars += chars;
   }
 
-  /** Returns the tokens of each model, and the usage that the upstream reported, otherwise the sum of the tokens. */
+  /** Returns the tokens of each model, and the usage of the reply. */
   totals(): Totals {
     if (this.#cachedTotals !== undefined) return this.#cachedTotals;
     const perModel = this.#perModel();
@@ -114,7 +114,7 @@ export class UsageTotals {
     return this.totals().statistics.usage_per_model.filter(({ declared }) => declared !== true);
   }
 
-  /** Returns the usage of the run: the reported one, unless it lacks tokens of inner calls, otherwise the sum of the tokens. */
+  /** Returns the usage that the upstream reported. If it reported none, or fewer tokens than the models used, returns the sum. */
   #toRunUsage(perModel: readonly ModelUsage[]): Usage {
     const reported = this.#reported();
     const sum = sumCounts(perModel);
@@ -153,8 +153,8 @@ export class UsageTotals {
   }
 
   /**
-   * Returns the tokens that the program of a saved application declares, marked as declared. If it declares none, returns the
-   * usage of its inner calls.
+   * Returns the tokens that a saved application declares, marked as declared. If it declares none, returns the usage of its inner
+   * calls.
    */
   #declared(): ModelUsage[] {
     const parts = toModelUsages(this.#statistics?.usage_per_model);
