@@ -200,7 +200,7 @@ function watchConfigurationFiles(
   // Each worker reads the files. Only one of them adds audit records.
   const isRecorder = doesNodeTasks(worker);
   return watchConfiguration(files, () => loadConfiguration(files, environment, { isRunning: true }), {
-    readBefore: files.length > 0 ? accepted.configuration : undefined,
+    initialConfiguration: files.length > 0 ? accepted.configuration : undefined,
     onLoaded(loaded) {
       entries.replaceFiles(loaded);
       if (isRecorder) recordAudit(configurationLoaded);

@@ -49,8 +49,8 @@ function createOpenaiModels(key: string, endpoint: string): readonly ModelById[]
 /** Base addresses for Anthropic's own clients do not include the version, so `/v1` is added if it is missing. */
 function createAnthropicModels(key: string, base: string): readonly ModelById[] {
   const address = trimEnd(base, '/');
-  const versioned = address.endsWith('/v1') ? address : `${address}/v1`;
-  const endpoint = address === '' ? anthropicEndpoint : versioned;
+  const addressWithVersion = address.endsWith('/v1') ? address : `${address}/v1`;
+  const endpoint = address === '' ? anthropicEndpoint : addressWithVersion;
   const limits = { maxCompletionTokens: anthropicMaxTokens };
   return anthropicModels.map((model): ModelById => {
     return [model, { displayName: model, limits, upstreams: [{ protocol: 'anthropic', endpoint, key, model }] }];

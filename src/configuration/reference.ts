@@ -57,7 +57,7 @@ function toTable(rows: readonly Row[]): string {
   return ['| Key | Type | Default | Meaning |', '|---|---|---|---|', ...lines, ''].join('\n');
 }
 
-type Row = readonly [key: string, shape: string, byDefault: string, description: string];
+type Row = readonly [key: string, type: string, defaultValue: string, description: string];
 
 /** Returns a row for each key at and below a path. A top-level object with keys has no row itself. */
 function buildRows(key: string, node: SchemaNode, isRequired = false): readonly Row[] {
@@ -95,14 +95,14 @@ function buildFormRows(key: string, forms: readonly SchemaNode[]): readonly Row[
   if (discriminator === undefined)
     return forms.flatMap((form) => {
       const prefix = form.description === obsoleteForm ? 'Obsolete form: ' : '';
-      return buildRowsBelow(key, form).map(([path, type, byDefault, text]): Row => [path, type, byDefault, prefix + text]);
+      return buildRowsBelow(key, form).map(([path, type, defaultValue, text]): Row => [path, type, defaultValue, prefix + text]);
     });
   const names = forms.map((form) => String(form.properties?.[discriminator]?.const));
   const discriminatorRow: Row = [`\`${key}.${discriminator}\``, toCode(names), 'required', 'Selects the form.'];
   const rows = forms.flatMap((form, index) => {
     const otherProperties = Object.entries(form.properties ?? {}).filter(([name]) => name !== discriminator);
     return buildPropertyRows(key, form, otherProperties).map(
-      ([path, type, byDefault, description]): Row => [path, type, byDefault, `\`${names[index]}\`: ${description}`],
+      ([path, type, defaultValue, description]): Row => [path, type, defaultValue, `\`${names[index]}\`: ${description}`],
     );
   });
   return [discriminatorRow, ...rows];
@@ -136,9 +136,9 @@ function toCode(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-function formatDefault({ default: byDefault, properties }: SchemaNode): string {
-  if (byDefault === undefined || properties !== undefined) return '';
-  return `\`${JSON.stringify(byDefault)}\``;
+function formatDefault({ default: defaultValue, properties }: SchemaNode): string {
+  if (defaultValue === undefined || properties !== undefined) return '';
+  return `\`${JSON.stringify(defaultValue)}\``;
 }
 
 /**

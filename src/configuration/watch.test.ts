@@ -33,10 +33,10 @@ afterEach(async () => {
 async function startWatch(
   files: readonly string[],
   load = () => loadConfiguration(files, {}),
-  readBefore?: Configuration,
+  initialConfiguration?: Configuration,
 ): Promise<void> {
   watch = await watchConfiguration(files, load, {
-    readBefore,
+    initialConfiguration,
     onLoaded: ({ configuration }) => void reports.push(Object.keys(configuration.models).join(' ')),
     onRejected: (errors) =>
       void reports.push(errors.map((error) => formatConfigurationError(error).replace(`${folder.path}/`, '')).join('\n')),
@@ -176,7 +176,7 @@ describe('watchConfiguration', () => {
 });
 
 describe('watchConfiguration with a configuration from before the watch', () => {
-  async function readBefore(file: string): Promise<Configuration> {
+  async function readConfiguration(file: string): Promise<Configuration> {
     const loaded = await loadConfiguration([file], {});
     if ('errors' in loaded) throw new Error(loaded.errors.map(formatConfigurationError).join('\n'));
     return loaded.configuration;
@@ -184,7 +184,7 @@ describe('watchConfiguration with a configuration from before the watch', () => 
 
   it('reloads if the file changed before the watch started', async () => {
     const file = await folder.write('a.json', withModels('one'));
-    const before = await readBefore(file);
+    const before = await readConfiguration(file);
     await writeFile(file, withModels('two'));
     await startWatch([file], undefined, before);
     await expectReports('two');
@@ -192,7 +192,7 @@ describe('watchConfiguration with a configuration from before the watch', () => 
 
   it('rejects a file that became invalid before the watch started, and reloads after the original content is restored', async () => {
     const file = await folder.write('a.json', withModels('one'));
-    const before = await readBefore(file);
+    const before = await readConfiguration(file);
     await writeFile(file, '{"models":');
     await startWatch([file], undefined, before);
     await vi.waitFor(() => expect(reports.length).toBe(1), { timeout: 5000 });
@@ -202,7 +202,7 @@ describe('watchConfiguration with a configuration from before the watch', () => 
 
   it('reports no change if the file did not change', async () => {
     const file = await folder.write('a.json', withModels('one'));
-    await startWatch([file], undefined, await readBefore(file));
+    await startWatch([file], undefined, await readConfiguration(file));
     await wait(400);
     await expectReports();
   });

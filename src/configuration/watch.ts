@@ -14,7 +14,7 @@ export interface ConfigurationListener {
    * Configuration that was read before the watch started. A difference at the start counts as a change. If undefined, the files
    * were not read.
    */
-  readonly readBefore?: Configuration | undefined;
+  readonly initialConfiguration?: Configuration | undefined;
   /** Called with each new configuration. */
   onLoaded(loaded: ValidConfiguration): void;
   /**
@@ -49,8 +49,8 @@ export async function watchConfiguration(
   const reject = (message: string) => (cause: unknown) =>
     listener.onRejected([{ file: files.join(', '), path: '', message }], cause);
   // Undefined after a rejected change, so that the next valid configuration is always reported.
-  let currentDigest = listener.readBefore && computeDigest(listener.readBefore);
-  const isReadBefore = currentDigest !== undefined;
+  let currentDigest = listener.initialConfiguration && computeDigest(listener.initialConfiguration);
+  const wasRead = currentDigest !== undefined;
   const report = (loaded: ValidConfiguration | RejectedConfiguration) => {
     const before = currentDigest;
     currentDigest = undefined;
@@ -71,7 +71,7 @@ export async function watchConfiguration(
   watcher.on('all', () => reload.request());
   watcher.on('error', reject('cannot be watched, so changes require a restart. See the log for the reason'));
   await new Promise<void>((resolve) => watcher.on('ready', resolve));
-  if (isReadBefore) reload.request();
+  if (wasRead) reload.request();
   // No event occurs if a link in the path of a file gets a new target while the old file remains.
   const links = setInterval(async () => {
     const before = realPaths;

@@ -76,8 +76,8 @@ function sendToUpstreams(
     account,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = deps.protocols[upstream.protocol];
-      const sent = buildAttemptFields(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
-      if (embed !== undefined) return embed({ upstream, request, onQuotaHeaders: deps.onQuotaHeaders, ...sent }, reply);
+      const attemptFields = buildAttemptFields(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
+      if (embed !== undefined) return embed({ upstream, request, onQuotaHeaders: deps.onQuotaHeaders, ...attemptFields }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${target.deployment.id} does not support embeddings.`);
     },
   };

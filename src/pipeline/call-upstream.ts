@@ -38,20 +38,20 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const maxCompletionTokens = target.deployment.limits?.maxCompletionTokens;
     const onIgnored = (fields: readonly string[]): void => account.recordIgnored(fields);
     const sendRequest = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
-      const sent = buildAttemptFields(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
+      const attemptFields = buildAttemptFields(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
       const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
         if (native?.translationError !== undefined) throw native.translationError;
         const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
         if (droppedThoughts.length > 0) onIgnored(droppedThoughts);
       }
-      const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuotaHeaders, ...sent, ...supported };
+      const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuotaHeaders, ...attemptFields, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
     const attempts = { target, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest };
     if (native?.translationError === undefined) return failover(deps, attempts, sink);
-    const relaying = target.deployment.upstreams.filter((upstream) => isRelayed(native, upstream));
-    return failover(deps, { ...attempts, capableUpstreams: relaying.length > 0 ? relaying : undefined }, sink);
+    const relayingUpstreams = target.deployment.upstreams.filter((upstream) => isRelayed(native, upstream));
+    return failover(deps, { ...attempts, capableUpstreams: relayingUpstreams.length > 0 ? relayingUpstreams : undefined }, sink);
   };
 }
 

@@ -157,8 +157,8 @@ export class UsageTotals {
    * calls.
    */
   #declared(): ModelUsage[] {
-    const parts = toModelUsages(this.#statistics?.usage_per_model);
-    const items = parts.length === 0 && this.#usage !== undefined ? [this.#toOwnUsage(this.#usage)] : parts;
+    const modelUsages = toModelUsages(this.#statistics?.usage_per_model);
+    const items = modelUsages.length === 0 && this.#usage !== undefined ? [this.#toOwnUsage(this.#usage)] : modelUsages;
     return items.length > 0
       ? items.map((item) => ({ ...item, declared: true as const }))
       : toModelUsages(this.#facts.inner?.items);
