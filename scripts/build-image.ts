@@ -26,8 +26,9 @@ const help = `Builds the container image for the architecture of this machine, w
 
   node scripts/build-image.ts [--output FILE]     default: release/parley-VERSION-image.tar
 
-The file is a tar with an OCI layout, for docker load, podman load, and skopeo. Before the script ends, it starts the image as its user
-and sends calls. It needs root on Debian: apt-get install binutils buildah debian-archive-keyring mmdebstrap`;
+The file is a tar with an OCI layout, for docker load, podman load, and skopeo. Before the script ends, it starts the image as the user
+of the image, and sends calls. The script needs root on Debian, and these packages:
+apt-get install binutils buildah debian-archive-keyring mmdebstrap`;
 
 const maxBytes = 250e6;
 
@@ -90,8 +91,8 @@ function writeApp(app: string, packages: string): void {
 }
 
 /**
- * Adds the index of `docker save` to an OCI layout, because Docker without its containerd store reads no other. Returns the
- * uncompressed size of the layers.
+ * Adds the index of `docker save` to an OCI layout, because Docker without its containerd store can read only this index. Returns
+ * the uncompressed size of the layers.
  */
 function addDockerIndex(layout: string, name: string): number {
   const read = (path: string) => JSON.parse(readFileSync(join(layout, path), 'utf8'));

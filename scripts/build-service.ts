@@ -16,8 +16,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist');
 
 /**
- * Packages that the built code imports from node_modules. All other packages are bundled into the chunks, because each start
- * loads them. They are development dependencies, so the npm package does not install them.
+ * Packages that the built code imports from node_modules. All other packages are bundled into the chunks, so that a start reads
+ * fewer files. They are development dependencies, so the npm package does not install them.
  */
 const externals: ReadonlySet<string> = new Set(Object.keys(packageJson.dependencies));
 
@@ -114,8 +114,9 @@ async function buildService(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const { fileName, code, map } of chunks) {
     const lean = withLeanBuiltins(code);
-    const [unhandled] = /^import .* from "node:.*$/m.exec(lean) ?? [];
-    if (unhandled !== undefined) throw new Error(`${fileName} imports a Node module in an unknown form: ${unhandled}`);
+    const [unhandledImport] = /^import .* from "node:.*$/m.exec(lean) ?? [];
+    if (unhandledImport !== undefined)
+      throw new Error(`${fileName} imports a Node module in an unknown form: ${unhandledImport}`);
     writeFileSync(join(folder, fileName), lean);
     if (map !== null) writeFileSync(join(folder, `${fileName}.map`), map.toString());
   }

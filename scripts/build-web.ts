@@ -1,4 +1,4 @@
-/** Builds the page into web/dist, with a compressed copy next to each file. `runBuild` describes the flags. */
+/** Builds the page into web/dist, with compressed copies of its text files. `runBuild` describes the flags. */
 
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ function computeStamp(): string {
   return hash.digest('hex');
 }
 
-/** Builds the service worker, which has the names of all files of this build. */
+/** Builds the service worker. It contains the names of the files that it stores. */
 async function buildWorker(folder: string): Promise<void> {
   const { build } = await import('rolldown');
   const files = globSync(['assets/*.{js,css}', 'assets/!(KaTeX)*.woff2', 'parley.svg', 'sheet.{html,js}'], {
@@ -70,10 +70,10 @@ function addLicenses(file: string, added: readonly License[]): void {
   writeFileSync(file, `${JSON.stringify(licenses, null, 2)}\n`);
 }
 
-/** Maximum size of a file that is compressed with the best quality, which takes several seconds for a larger file. */
+/** Maximum size of a file that is compressed with the best quality. A larger file would take several seconds. */
 const maxBestQualityBytes = 1024 ** 2;
 
-/** Writes a Brotli and a gzip copy next to each file. */
+/** Writes a Brotli and a gzip copy next to each HTML, JavaScript, CSS, and SVG file. */
 function compressFiles(folder: string): void {
   for (const file of globSync('**/*.{html,js,css,svg}', { cwd: folder })) {
     const bytes = readFileSync(join(folder, file));

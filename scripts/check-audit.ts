@@ -32,16 +32,16 @@ interface Report {
 }
 
 const options = ['--omit=dev', '--package-lock-only', '--json', '--fetch-retries=1', '--fetch-timeout=20000'];
-const imported = listImported();
+const importedPackages = listImportedPackages();
 const { vulnerabilities, message } = audit();
 if (vulnerabilities === undefined) {
   console.log(`audit: NOT RUN, the registry returned no advisories: ${message}`);
 } else {
-  const reported = Object.values(vulnerabilities);
-  const serious = reported.filter(({ severity }) => failingSeverities.has(severity));
-  for (const vulnerability of serious) console.error(toLine(vulnerability));
-  if (serious.length > 0) process.exitCode = 1;
-  else console.log(`audit: no high or critical advisory on a runtime dependency, ${reported.length} of lower severity`);
+  const allVulnerabilities = Object.values(vulnerabilities);
+  const seriousVulnerabilities = allVulnerabilities.filter(({ severity }) => failingSeverities.has(severity));
+  for (const vulnerability of seriousVulnerabilities) console.error(toLine(vulnerability));
+  if (seriousVulnerabilities.length > 0) process.exitCode = 1;
+  else console.log(`audit: no high or critical advisory on a runtime dependency, ${allVulnerabilities.length} of lower severity`);
 }
 
 /**
@@ -52,7 +52,7 @@ function audit(): Report {
   const folder = mkdtempSync(join(tmpdir(), 'parley-audit-'));
   try {
     const { dependencies, devDependencies, ...otherFields } = packageJson;
-    const bundled = Object.entries(devDependencies).filter(([name]) => imported.has(name));
+    const bundled = Object.entries(devDependencies).filter(([name]) => importedPackages.has(name));
     const manifest = { ...otherFields, dependencies: { ...dependencies, ...Object.fromEntries(bundled) } };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
     copyFileSync('package-lock.json', join(folder, 'package-lock.json'));
@@ -65,7 +65,7 @@ function audit(): Report {
 }
 
 /** Returns the packages that the sources of the service and the page import. */
-function listImported(): ReadonlySet<string> {
+function listImportedPackages(): ReadonlySet<string> {
   const files = globSync(['src/**/*.ts', 'web/{src,worker}/**/*.{ts,tsx}']).filter((file) => !file.includes('.test.'));
   const imports = files.flatMap((file) => [
     ...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\()'((?:@[\w.-]+\/)?\w[\w.-]*)/g),

@@ -1,6 +1,6 @@
 /**
- * Runs dependency-cruiser over src and web. Also fails if it saw fewer modules than there are files, or if a file of
- * src/app/features does not define exactly one feature.
+ * Checks src and web with dependency-cruiser. Also fails if dependency-cruiser saw fewer modules than there are files, or if a
+ * file of src/app/features does not define exactly one feature.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -19,16 +19,16 @@ interface Cruise {
 }
 const { modules, summary } = JSON.parse(run.stdout) as Cruise;
 const files = globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}']);
-const cruised = modules.filter(({ source }) => /^(src|web)\/.*\.tsx?$/.test(source)).length;
+const moduleCount = modules.filter(({ source }) => /^(src|web)\/.*\.tsx?$/.test(source)).length;
 const features = files.filter((path) => path.startsWith('src/app/features/') && !path.endsWith('.test.ts'));
 const errors = [
   ...summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`),
-  ...(cruised < files.length ? [`only ${cruised} of ${files.length} modules were checked`] : []),
+  ...(moduleCount < files.length ? [`only ${moduleCount} of ${files.length} modules were checked`] : []),
   ...features.filter((path) => countFeatures(path) !== 1).map((path) => `features-are-files: ${path} must define one feature`),
 ];
 for (const error of errors) console.error(error);
 if (errors.length > 0) process.exit(1);
-console.log(`layers: ${cruised} modules, no violation`);
+console.log(`layers: ${moduleCount} modules, no violation`);
 
 function countFeatures(path: string): number {
   return readFileSync(path, 'utf8').match(/^export const \w+: Feature = /gm)?.length ?? 0;

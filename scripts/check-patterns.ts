@@ -1,8 +1,7 @@
 /**
- * Finds every regular expression of src, web/src, and web/worker in the syntax tree. The check fails for each pattern that may
- * take more than linear time, by backtracking or by searching from every position. Some patterns need a comment above them that
- * gives the bound or the reason: those that run on short text only, are linear for another reason, or are built at run time.
- * `// Pattern bound: at most 64 characters, a header field.`
+ * Finds every regular expression of src, web/src, and web/worker in the syntax tree. The check fails for a pattern that is built
+ * at run time, or that may take more than linear time by backtracking or by searching from every position. A comment above the
+ * pattern with a bound of the text, or another reason, exempts it: `// Pattern bound: at most 64 characters, a header field.`
  */
 
 import { globSync, readFileSync } from 'node:fs';

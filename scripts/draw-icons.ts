@@ -9,7 +9,7 @@ const folder = fileURLToPath(new URL('../web/public/', import.meta.url));
 const mark = readFileSync(`${folder}parley.svg`, 'utf8');
 await using browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
 for (const icon of icons) {
-  const drawn = await drawIcon(browser, mark, icon);
-  writeFileSync(`${folder}${icon.file}`, drawn);
-  console.log(`${icon.file}: ${drawn.length} bytes`);
+  const image = await drawIcon(browser, mark, icon);
+  writeFileSync(`${folder}${icon.file}`, image);
+  console.log(`${icon.file}: ${image.length} bytes`);
 }

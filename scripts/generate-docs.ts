@@ -10,27 +10,27 @@ import { errorMeanings, httpRejections } from '#contract/errors/error-meanings.t
 import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 import { withheldHeaderFamilies, withheldHeaders } from '#domain/callers/forwarded-fields.ts';
 import { reservedHeaderFamilies, reservedHeaders } from '#pipeline/reply-headers.ts';
-import { pathReference } from './path-reference.ts';
-import { roleReference } from './role-reference.ts';
-import { translationReference } from './upstream-reference.ts';
+import { buildPathReference } from './path-reference.ts';
+import { buildRoleReference } from './role-reference.ts';
+import { buildTranslationReference } from './upstream-reference.ts';
 
 /** Generators of pages, by path from the root of the repository. */
 const pages: ReadonlyMap<string, () => string> = new Map([
   ['docs/configuration.md', buildConfigurationReference],
   ['docs/configuration.schema.json', () => `${JSON.stringify(buildConfigurationJsonSchema(), null, 2)}\n`],
   ['docs/quick-app-reference.md', buildQuickAppReference],
-  ['docs/commands.md', commandReference],
-  ['docs/errors.md', errorReference],
-  ['docs/translation.md', translationReference],
-  ['docs/roles.md', roleReference],
-  ['docs/header-fields.md', headerReference],
-  ['docs/paths.md', pathReference],
+  ['docs/commands.md', buildCommandReference],
+  ['docs/errors.md', buildErrorReference],
+  ['docs/translation.md', buildTranslationReference],
+  ['docs/roles.md', buildRoleReference],
+  ['docs/header-fields.md', buildHeaderReference],
+  ['docs/paths.md', buildPathReference],
 ]);
 
 const root = join(import.meta.dirname, '..');
 
 /** Returns the page with the help of each command, which includes the environment variables. */
-function commandReference(): string {
+function buildCommandReference(): string {
   const sections = Object.entries({
     ...{ import: importHelp, evaluate: evaluateHelp, 'apply, diff, and export': administrationHelp },
     ...{ backup: backupHelp, restore: restoreHelp },
@@ -47,7 +47,7 @@ ${sections.map(([name, text]) => `\n## ${name}\n\n\`\`\`text\n${text}\`\`\`\n`).
 }
 
 /** Returns the page of the header fields that do not pass between clients and configured applications. */
-function headerReference(): string {
+function buildHeaderReference(): string {
   const toList = (names: ReadonlySet<string>, families: ReadonlySet<string>): string =>
     [...names, ...[...families].map((family) => `${family}*`)]
       .sort()
@@ -84,7 +84,7 @@ This page lists every error code of Parley. [API](wire.md#errors) describes the 
 `;
 
 /** Returns the page with a table of all error codes. */
-function errorReference(): string {
+function buildErrorReference(): string {
   const kinds = Object.entries(errorKinds).map(([code, kind]) => ({ code, ...kind, meaning: errorMeanings[code as ErrorCode] }));
   const { type } = errorKinds.invalid_request;
   const rejections = Object.entries(httpRejections).map(([status, meaning]) => ({

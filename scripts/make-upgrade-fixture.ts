@@ -17,7 +17,7 @@ test/upgrade. Run it once for each release, with the bin/parley of its built che
   node scripts/make-upgrade-fixture.ts --program ../parley-0.1.0/bin/parley --out test/upgrade/0.1.0-sqlite.json.gz
   node scripts/make-upgrade-fixture.ts --program … --out test/upgrade/0.1.0-postgres.json.gz --database URL
 
-With --database, the data goes to this empty PostgreSQL database. pg_dump must be in PATH and support its version.`;
+With --database, the data goes to this empty PostgreSQL database. pg_dump must be in PATH and support the version of the server.`;
 
 const farFutureMs = Date.UTC(2100, 0);
 /** Tables whose rows expire. A fixture must be readable in all years. */
@@ -169,10 +169,10 @@ async function store(url: string): Promise<readonly (readonly [key: string, path
   const evaluation = await send(url, ['POST', `/v1/evaluations/applications/${bucket}/Hand%20Book`, {}]);
   await wait(url, `/v1/evaluations/${evaluation.id}`);
 
-  const signedIn = await identity.issuer.buildToken({
+  const userToken = await identity.issuer.buildToken({
     scopesOrTransform: (_header, payload) => Object.assign(payload, { sub: 'ada', aud: 'parley' }),
   });
-  const { key: adaKey } = await send(url, ['POST', '/v1/user/keys', { name: 'laptop', allowedIps: ['127.0.0.0/8'] }], signedIn);
+  const { key: adaKey } = await send(url, ['POST', '/v1/user/keys', { name: 'laptop', allowedIps: ['127.0.0.0/8'] }], userToken);
   await send(url, ['POST', '/v1/chat/completions', { ...question, model: 'demo' }], adaKey);
 
   const day = new Date().toISOString().slice(0, 10);
@@ -231,10 +231,10 @@ const answers = await record();
 await identity.stop();
 // After an orderly stop, the data folder contains no write-ahead log.
 const data = join(folder.path, 'data');
-const names = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+const entries = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 const toPath = ({ parentPath, name }: { parentPath: string; name: string }) => join(parentPath, name);
 const files = Object.fromEntries(
-  names.map((entry) => [toPath(entry).slice(data.length + 1), readFileSync(toPath(entry)).toString('base64')]),
+  entries.map((entry) => [toPath(entry).slice(data.length + 1), readFileSync(toPath(entry)).toString('base64')]),
 );
 const dump =
   database === undefined

@@ -31,7 +31,7 @@ const opening = `# API paths
 
 This page lists the requests of the [HTTP API](wire.md), with their parameters and the fields of short bodies. A running service shows every field, example, and response at \`/docs\`. [Routes and roles](roles.md) lists who can send each request, and the aliases of the paths.
 
-A list takes as \`token\` the \`nextToken\` of the previous page. \`If-Match\` and \`If-None-Match\` take ETags, or \`*\` for any. If the condition fails, the response is 412, or 304 for reading.
+The \`token\` of a list is the \`nextToken\` of the previous page. \`If-Match\` and \`If-None-Match\` take ETags, or \`*\` for any ETag. If the condition fails, the response is 412, or 304 for reading.
 `;
 
 /** Header fields and query parameters that many requests have. The opening of the page or wire.md describes them. */
@@ -44,16 +44,16 @@ const maxFields = 14;
 const entryPath = new RegExp(`^/v1/admin/(${entryKindNames.filter((kind) => kind !== 'keys').join('|')})\\b`);
 
 /** Returns a list of the requests of the API, without aliases, by tag. */
-export function pathReference(): string {
+export function buildPathReference(): string {
   const { paths, components } = describeApi();
   const schemas = components.schemas as Readonly<Record<string, Schema>>;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation: operation as Operation })),
   );
-  const described = operations.filter(({ operation }) => !operation.description?.startsWith('Alias of'));
+  const mainOperations = operations.filter(({ operation }) => !operation.description?.startsWith('Alias of'));
   // Kinds of entries have the same requests. Only those of models are listed, and requests that only other kinds have.
-  const hasModel = new Set(described.filter(({ path }) => path.startsWith('/v1/admin/models')).map(toRequest));
-  const unique = described.filter((operation) => {
+  const hasModel = new Set(mainOperations.filter(({ path }) => path.startsWith('/v1/admin/models')).map(toRequest));
+  const unique = mainOperations.filter((operation) => {
     const asModel = toRequest({ ...operation, path: operation.path.replace(entryPath, '/v1/admin/models') });
     return asModel === toRequest(operation) || !hasModel.has(asModel);
   });

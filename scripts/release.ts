@@ -16,7 +16,7 @@ const help = `Builds the release of the version in package.json into release/:
   SHA256SUMS                         checksums of all three: sha256sum --check SHA256SUMS
 
   npm run release                builds and packs
-  npm run release -- --verify    also installs the package from the registry into an empty folder, and runs it
+  npm run release -- --verify    also installs the package into an empty folder, with its dependencies from the registry, and runs it
 
 The work tree must have no changes, and CHANGELOG.md must have an entry with the date of the version.`;
 

@@ -30,8 +30,8 @@ This page lists which callers each route admits. A test sends these requests to 
 
 `;
 
-/** Returns a Markdown table of the routes and the callers that they admit. */
-export function roleReference(): string {
+/** Returns the page with a table of the routes and the callers that they admit. */
+export function buildRoleReference(): string {
   const rowsByRoute = Map.groupBy(routeTable, ({ route }) => route.replace(/\([^)]*\)/g, ''));
   const names = Object.keys(columns) as Column[];
   const header = ['Route', ...Object.values(columns)];

@@ -20,7 +20,7 @@ function readStamp({ out }: StampedBuild): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-/** Replaces a folder atomically, while other processes may do the same. */
+/** Replaces a folder with two renames. Several processes can do this concurrently. */
 function replaceFolder(folder: string, out: string): void {
   const previous = `${folder}-replaced`;
   for (let isReplaced = false; !isReplaced; ) {
@@ -62,8 +62,8 @@ async function buildAtomically(plan: StampedBuild): Promise<void> {
 const isMissingModule = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
 
 /**
- * Runs a build. With the flag `--when-needed`, builds only if a source has changed. `--at-start` does the same, and only logs a
- * failed build, because the service can run without it.
+ * Runs a build. With the flag `--when-needed`, builds only if a source has changed. `--at-start` does the same, but a failed
+ * build does not set the exit code, because the service can run without the build.
  */
 export async function runBuild(plan: StampedBuild, flag: string | undefined): Promise<void> {
   if (flag !== undefined && readStamp(plan) === plan.stamp) return;

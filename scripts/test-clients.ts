@@ -4,7 +4,7 @@ import { checkExample } from '../test/clients/suite/check-example.ts';
 import { checkLibrechat } from '../test/clients/suite/check-librechat.ts';
 import { checkResponses } from '../test/clients/suite/check-responses.ts';
 import { knownFailures } from '../test/clients/suite/known-failures.ts';
-import { holdTable } from '../test/clients/suite/page.ts';
+import { checkTable } from '../test/clients/suite/page.ts';
 import { programs as allPrograms } from '../test/clients/suite/programs.ts';
 import { runPrograms } from '../test/clients/suite/run-programs.ts';
 import { runSnippets } from '../test/clients/suite/run-snippets.ts';
@@ -38,23 +38,23 @@ async function run(): Promise<readonly string[]> {
   const runners = await prepareRunners();
   await using world = await startWorld(runners['openai-two'].toSnippetCommand);
   const stage = { runners, world, turns: new Turns() };
-  const has = (part: string): boolean => only?.includes(part) ?? true;
+  const isSelected = (part: string): boolean => only?.includes(part) ?? true;
   const [outcomes, ...otherErrors] = await Promise.all([
     runPrograms(programs, stage),
-    has('responses') ? checkResponses() : [],
-    has('librechat') ? checkLibrechat() : [],
-    has('description') ? checkDescription(stage) : [],
-    has('example') ? checkExample(stage) : [],
-    has('snippets') ? runSnippets(allPrograms, stage) : [],
+    isSelected('responses') ? checkResponses() : [],
+    isSelected('librechat') ? checkLibrechat() : [],
+    isSelected('description') ? checkDescription(stage) : [],
+    isSelected('example') ? checkExample(stage) : [],
+    isSelected('snippets') ? runSnippets(allPrograms, stage) : [],
   ]);
   const table = toTable(programs, outcomes);
   if (programs.length > 0) console.log(`${table}\n`);
   if (only !== undefined) return [...findErrors(outcomes, []), ...otherErrors.flat()];
-  const inCells = findErrors(outcomes, knownFailures);
-  const errors = [...inCells, ...otherErrors.flat()];
-  console.log(`Cells: ${outcomes.filter(({ ok }) => ok).length} passed, ${inCells.length} failed`);
-  const isHeld = await holdTable(table, values.write);
-  return isHeld
+  const cellErrors = findErrors(outcomes, knownFailures);
+  const errors = [...cellErrors, ...otherErrors.flat()];
+  console.log(`Cells: ${outcomes.filter(({ ok }) => ok).length} passed, ${cellErrors.length} failed`);
+  const isTableCurrent = await checkTable(table, values.write);
+  return isTableCurrent
     ? errors
     : [...errors, 'The table in docs/client-results.md is out of date. Update it with: npm run test:clients -- --write'];
 }

@@ -33,7 +33,7 @@ Lines that start with a sign apply to all upstreams. Otherwise, the first sign a
 `;
 
 /** Returns the page that lists which parts of calls the upstreams support. test/upstreams/matrix.test.ts tests every cell. */
-export function translationReference(): string {
+export function buildTranslationReference(): string {
   return (
     opening +
     Object.entries(sections)
@@ -44,7 +44,7 @@ export function translationReference(): string {
 
 /** Returns a list of features, first those that all upstreams handle equally. Features with equal cells share a line. */
 function toList(features: readonly Feature[], upstreams: readonly DialectName[]): string {
-  const groups = Map.groupBy(features, ({ cells }) => upstreams.map((name) => describe(cells[name])).join());
+  const groups = Map.groupBy(features, ({ cells }) => upstreams.map((name) => formatCell(cells[name])).join());
   const lines = [...groups.values()].map((all) => {
     const [usual, ...exceptions] = summarize(all[0]?.cells, upstreams);
     const names = all.map(({ name }) => name).join(', ');
@@ -60,17 +60,17 @@ function toList(features: readonly Feature[], upstreams: readonly DialectName[])
 /** Returns the most common cell, and the cells that differ from it with their upstreams. */
 function summarize(cells: Feature['cells'] | undefined, upstreams: readonly DialectName[]): readonly string[] {
   if (cells === undefined) return [];
-  const groups = Map.groupBy(upstreams, (name) => describe(cells[name]));
+  const groups = Map.groupBy(upstreams, (name) => formatCell(cells[name]));
   const sorted = [...groups.values()].toSorted((left, right) => right.length - left.length);
   const usual = cells[sorted[0]?.[0] ?? 'openai'];
   const exceptions = sorted
     .slice(1)
-    .map((names) => `${names.map((name) => `\`${name}\``).join(', ')}: ${describe(cells[names[0] ?? 'openai'])}`);
-  return [describe(usual), ...exceptions];
+    .map((names) => `${names.map((name) => `\`${name}\``).join(', ')}: ${formatCell(cells[names[0] ?? 'openai'])}`);
+  return [formatCell(usual), ...exceptions];
 }
 
 const signs: Readonly<Record<Cell['handling'], string>> = { supported: '✓', dropped: '–', rejected: '400', none: 'n/a' };
 
-function describe({ handling, how }: Cell): string {
+function formatCell({ handling, how }: Cell): string {
   return how === undefined ? signs[handling] : `${signs[handling]} (${how})`;
 }

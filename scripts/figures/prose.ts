@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** Number of findings: unusual constructions by kind of text, unusual identifiers, and banned words in identifiers. */
+/** Numbers of findings: unusual constructions by kind of text, unusual identifiers, and identifiers with banned words. */
 export type ProseFigures = Record<'docs' | 'comments' | 'strings' | 'testNames' | 'identifiers' | 'bannedNames', number>;
 
 /** Location of a construction, for `--list`. */
@@ -11,7 +11,7 @@ export interface Finding {
   readonly text: string;
 }
 
-/** Constructions that make text hard to follow. They follow the rules of CONTRIBUTING.md, Language. */
+/** Constructions that make text hard to follow. CONTRIBUTING.md, Language, has the rules against them. */
 const constructions: readonly RegExp[] = [
   // A sentence without its subject in front.
   /^(?:Of|What|Who|Whoever|Whose|Whom|By whom|By what|The same|None|Those who|As far|Such|More of)\b(?!.*\?$)/g,
@@ -51,7 +51,7 @@ const identifierForms: readonly RegExp[] = [
   /(?:Told|Heard|Hears|Asked|Said|Unheard|Deaf|Untold|[Tt]rouble|[Hh]indrance|[Dd]oubt|[Bb]eginning|[Pp]atience|[a-z]Fault$|^fault$)/,
 ];
 
-/** Words that were removed from all identifiers. The limit of their figure is 0, so they do not come back. */
+/** Words that were removed from nearly all identifiers. The limit of their figure prevents new ones. */
 const bannedWords: ReadonlySet<string> = new Set(
   `asks beginning deaf doubt doubts faulty fewest happenings hear hears hindrance house life lose loses mute patience refuse refuses
   say sayings shortest takes teller tells thrown told trouble twin twins unheard untold whoever`.split(/\s+/),
@@ -121,7 +121,7 @@ function* readSource(path: string): Iterable<Finding> {
   }
 }
 
-/** Lists the comments of a file, each with neighboring line comments as one text. */
+/** Lists the comments of a file. Each line comment is a separate text. */
 function listComments(file: ts.SourceFile, text: string): readonly { readonly position: number; readonly comment: string }[] {
   const comments = new Map<number, string>();
   const visit = (node: ts.Node): void => {

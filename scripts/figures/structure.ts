@@ -7,9 +7,10 @@ export type StructureFigures = Record<
   number
 >;
 
+/** A fragment is a file with fewer lines that is imported by exactly one file, in the same folder. */
 const maxFragmentLines = 80;
 const localesPattern = /\/locales\//;
-/** Folders that behavior tests may import. They reach all other code through the running service. */
+/** Folders that behavior tests may import. The tests reach all other code through the running service. */
 const importableFolders = /^#(?:base|contract|test)\//;
 
 /** Measures src and web/src without tests, and the imports of the behavior tests. */

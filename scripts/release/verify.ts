@@ -13,13 +13,14 @@ interface CommandOptions {
 }
 
 /**
- * Installs the package from the registry as users do, with an empty npm cache, and runs it: with `npx` in an empty folder,
- * and unpacked with `npm ci` and the lockfile. Throws if a command fails, or if npm installs a package that only development needs.
+ * Installs the package as users do, and runs it: with `npx` in an empty folder, and unpacked with `npm ci` and the lockfile. The
+ * npm cache is empty, so that all dependencies come from the registry. Throws if a command fails, or if npm installs a package
+ * that only development needs.
  */
 export async function verifyPackage(tarball: string, lockfile: string, version: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-verify-'));
   try {
-    const env = { ...listUserEnvironment(), npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'error' };
+    const env = { ...createUserEnvironment(), npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'error' };
     const options = { cwd: join(folder, 'empty'), env };
     mkdirSync(options.cwd);
     // npx runs an absolute path as a program instead of installing it.
@@ -33,14 +34,16 @@ export async function verifyPackage(tarball: string, lockfile: string, version: 
     run('tar', '-xzf', tarball, '--strip-components=1', '-C', unpacked);
     copyFileSync(lockfile, join(unpacked, 'package-lock.json'));
     run('npm', 'ci', '--omit=dev', '--ignore-scripts', '--prefix', unpacked);
-    const locked = new Set(listRuntimePackages(lockfile));
-    const installed = listRuntimePackages(join(unpacked, 'node_modules/.package-lock.json'));
+    const lockedPackages = new Set(listRuntimePackages(lockfile));
+    const installedPackages = listRuntimePackages(join(unpacked, 'node_modules/.package-lock.json'));
     expectEmpty(
       'npm ci installed',
-      installed.filter((entry) => !locked.has(entry)),
+      installedPackages.filter((entry) => !lockedPackages.has(entry)),
     );
     await expectDemo([join(unpacked, 'bin/parley')], options);
-    console.log(`verify: the unpacked package runs after npm ci, which installed ${installed.length} packages of the lockfile`);
+    console.log(
+      `verify: the unpacked package runs after npm ci, which installed ${installedPackages.length} packages of the lockfile`,
+    );
 
     const parley = ['npx', '--yes', `./${basename(tarball)}`] as const;
     expectText(run(...parley, '--version'), version);
@@ -60,8 +63,11 @@ export async function verifyPackage(tarball: string, lockfile: string, version: 
   }
 }
 
-/** Returns the environment without the additions of `npm run`, which puts this checkout's Node first, and without settings of Parley. */
-function listUserEnvironment(): NodeJS.ProcessEnv {
+/**
+ * Returns the environment without the additions of `npm run`, which puts this checkout's Node first, and without settings of
+ * Parley.
+ */
+function createUserEnvironment(): NodeJS.ProcessEnv {
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'));
   const variables = Object.entries(process.env).filter(
     ([name]) => name === 'npm_config_registry' || !/^(?:npm_|PARLEY_)/.test(name),

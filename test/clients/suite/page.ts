@@ -29,8 +29,8 @@ export async function readSnippets(): Promise<Snippet[]> {
     });
 }
 
-/** Returns whether the page has this table. With `isWriting`, writes the table to the page. */
-export async function holdTable(table: string, isWriting: boolean): Promise<boolean> {
+/** Returns whether the page has this table. With `isWriting`, writes the table to the page first. */
+export async function checkTable(table: string, isWriting: boolean): Promise<boolean> {
   const text = await readFile(tableFile, 'utf8');
   const [before, rest] = text.split(begin, 2);
   const after = rest?.split(end, 2)[1];
