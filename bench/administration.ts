@@ -29,7 +29,7 @@ async function request(node: TestProcess, method: string, path: string, body?: o
   return response;
 }
 
-const callWith = (node: TestProcess, key: string) => fetch(`${node.url}/v1/models/demo`, { headers: { 'api-key': key } });
+const readModelWithKey = (node: TestProcess, key: string) => fetch(`${node.url}/v1/models/demo`, { headers: { 'api-key': key } });
 const toDigest = (key: string) => createHash('sha256').update(key).digest('hex');
 const range = (count: number) => Array.from({ length: count }, (_, index) => index);
 
@@ -45,11 +45,15 @@ async function apply(section: string, count: number, toEntry: (index: number) =>
 }
 
 /** Measures the time until a condition holds on every other node. */
-async function untilOnPeers(timings: Timings, change: () => Promise<unknown>, holds: (node: TestProcess) => Promise<boolean>) {
+async function timeUntilOnPeers(
+  timings: Timings,
+  change: () => Promise<unknown>,
+  isInForce: (node: TestProcess) => Promise<boolean>,
+) {
   const startedMs = performance.now();
   await change();
-  for (const node of peers) while (!(await holds(node))) await sleep(pollMs);
-  timings.note(performance.now() - startedMs);
+  for (const node of peers) while (!(await isInForce(node))) await sleep(pollMs);
+  timings.add(performance.now() - startedMs);
 }
 
 await apply('models', 1_000, () => ({ upstreams: [{ protocol: 'demo' }] }));
@@ -65,7 +69,7 @@ for (const kind of ['models', 'projects', 'keys', 'changes']) {
 const changes = new Timings();
 for (const index of range(20)) {
   const id = `new-${index}`;
-  await untilOnPeers(
+  await timeUntilOnPeers(
     changes,
     () => request(first, 'PUT', `/v1/admin/models/${id}`, { upstreams: [{ protocol: 'demo' }] }),
     async (node) => (await fetch(`${node.url}/v1/models/${id}`, { headers })).ok,
@@ -75,10 +79,10 @@ report('a new model, in force on three nodes', changes);
 
 const revocations = new Timings();
 for (const index of range(20)) {
-  await untilOnPeers(
+  await timeUntilOnPeers(
     revocations,
     () => request(first, 'DELETE', `/v1/admin/keys/keys-${index}`),
-    async (node) => (await callWith(node, `key-${index}`)).status === 401,
+    async (node) => (await readModelWithKey(node, `key-${index}`)).status === 401,
   );
 }
 report('a revoked key, on three nodes', revocations);

@@ -18,10 +18,10 @@ export const admitScenario: Scenario = {
     { key: 'stored', title: 'consents into SQLite a second', digits: 0 },
     { key: 'posted', title: 'consents through the door a second', digits: 0 },
   ],
-  compared: micros,
+  comparedMetric: micros,
   only: 'parley',
-  async run({ grounds }) {
-    const { stdout } = await promisify(execFile)(grounds.node, [join(grounds.bench, 'admit.ts'), '--json']).catch(
+  async run({ harness }) {
+    const { stdout } = await promisify(execFile)(harness.node, [join(harness.bench, 'admit.ts'), '--json']).catch(
       (error: Error) => {
         throw new InvalidRun(error.message);
       },

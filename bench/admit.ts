@@ -42,18 +42,18 @@ const calls = 100_000;
 const rounds = 7;
 const sharedCalls = 5_000;
 const consents = 4_000;
-const atOnce = 32;
-const form = { app: { consentRequired: true } };
-const generous = { minute: 1e12, day: 1e12, requestMinute: 1e12, requestDay: 1e12 };
+const concurrency = 32;
+const consentForm = { app: { consentRequired: true } };
+const highLimits = { minute: 1e12, day: 1e12, requestMinute: 1e12, requestDay: 1e12 };
 const consentingApplication = { endpoint: 'http://127.0.0.1:1/', features: { consentRequired: true } };
 const configuration = {
   models: { m: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } },
   applications: { app: { ...consentingApplication, userRoles: ['staff'] }, open: consentingApplication },
-  keys: { 'a key of a caller': { project: 'bench', role: 'staff' }, ...manyKeys() },
-  roles: { staff: { limits: { '*': generous } } },
+  keys: { 'a key of a caller': { project: 'bench', role: 'staff' }, ...createKeys() },
+  roles: { staff: { limits: { '*': highLimits } } },
 };
 
-function manyKeys(): object {
+function createKeys(): object {
   return Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`key-${index}-of-many`, { project: `p-${index}` }]));
 }
 
@@ -63,13 +63,13 @@ function readSnapshot(): ConfigSnapshot {
   return createConfigSnapshot(checked.configuration);
 }
 
-type LetIn = (key: string, deployment: string) => Promise<unknown>;
+type AdmitCall = (key: string, deployment: string) => Promise<unknown>;
 
 /** Creates the complete admission of a call, except for parsing its body. */
-function gate(
+function createAdmission(
   { limits, perRequestKeys }: { limits: LimitStore; perRequestKeys: PerRequestKeys },
   consents = new MemoryConsentStore(),
-): LetIn {
+): AdmitCall {
   const snapshot = readSnapshot();
   const now = (): ConfigSnapshot => snapshot;
   const identify = createIdentify(now, perRequestKeys, {
@@ -111,18 +111,18 @@ async function measure(work: () => Promise<unknown>): Promise<number> {
 
 const key = 'a key of a caller';
 const staff: Caller = { subject: 'key:bench', project: 'bench', roles: ['staff'], chain: null };
-const inChain: Caller = { ...staff, chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
+const chainCaller: Caller = { ...staff, chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
 
 async function measureInMemory(): Promise<{ micros: number; consentMicros: number }> {
   const perRequestKeys = new MemoryPerRequestKeys(() => 'a per-request key');
-  const stored = new MemoryConsentStore();
-  await stored.put(staff.subject, { deployment: 'app', form, acceptedAtMs: 0 });
-  const letIn = gate({ limits: new MemoryLimitStore(), perRequestKeys }, stored);
-  const chainKey = await perRequestKeys.issue(inChain);
-  return { micros: await measure(() => letIn(key, 'm')), consentMicros: await measure(() => letIn(chainKey, 'app')) };
+  const consentStore = new MemoryConsentStore();
+  await consentStore.put(staff.subject, { deployment: 'app', form: consentForm, acceptedAtMs: 0 });
+  const admitCall = createAdmission({ limits: new MemoryLimitStore(), perRequestKeys }, consentStore);
+  const chainKey = await perRequestKeys.issue(chainCaller);
+  return { micros: await measure(() => admitCall(key, 'm')), consentMicros: await measure(() => admitCall(chainKey, 'app')) };
 }
 
-/** Measures the Redis commands per call and the time that a call waits for them. */
+/** Measures the Redis commands per call, and the time of an admission with Redis. */
 async function measureShared(): Promise<{ roundTrips: number; sharedMicros: number }> {
   await using server = await startRedis();
   const note = (message: string, error?: unknown): void => console.error(message, error);
@@ -132,33 +132,33 @@ async function measureShared(): Promise<{ roundTrips: number; sharedMicros: numb
     note,
     reportError: note,
   });
-  const letIn = gate(stores);
-  for (let index = 0; index < sharedCalls; index += 1) await letIn(key, 'm');
-  const watching = new Redis(server.url);
-  const monitor = await watching.monitor();
+  const admitCall = createAdmission(stores);
+  for (let index = 0; index < sharedCalls; index += 1) await admitCall(key, 'm');
+  const redis = new Redis(server.url);
+  const monitor = await redis.monitor();
   let commands = 0;
   monitor.on('monitor', (_time: string, _words: string[], source: string) => {
     if (source !== 'lua') commands += 1;
   });
   const started = process.hrtime.bigint();
-  for (let index = 0; index < sharedCalls; index += 1) await letIn(key, 'm');
+  for (let index = 0; index < sharedCalls; index += 1) await admitCall(key, 'm');
   const sharedMicros = Number(process.hrtime.bigint() - started) / 1_000 / sharedCalls;
-  await watching.ping();
+  await redis.ping();
   await new Promise((resolve) => setTimeout(resolve, 200));
   monitor.disconnect();
-  watching.disconnect();
+  redis.disconnect();
   await stores.close();
   return { roundTrips: (commands - 1) / sharedCalls, sharedMicros };
 }
 
 /** Runs `count` tasks with limited concurrency. Returns tasks per second. */
-async function perSecond(count: number, work: (index: number) => Promise<unknown>): Promise<number> {
+async function measureRate(count: number, work: (index: number) => Promise<unknown>): Promise<number> {
   let next = 0;
   const started = process.hrtime.bigint();
   const worker = async (): Promise<void> => {
     for (let index = next++; index < count; index = next++) await work(index);
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return (count * 1e9) / Number(process.hrtime.bigint() - started);
 }
 
@@ -169,11 +169,12 @@ async function measureConsents(): Promise<{ stored: number; posted: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-admit-'));
   const { database, close } = await openSqlite(join(folder, 'bench.db'));
   const store = new SqlConsentStore(database);
-  const put = (index: number): Promise<void> => store.put(`user-${index}`, { deployment: 'app', form, acceptedAtMs: index });
-  await perSecond(500, put);
-  const stored = await perSecond(consents, put);
+  const put = (index: number): Promise<void> =>
+    store.put(`user-${index}`, { deployment: 'app', form: consentForm, acceptedAtMs: index });
+  await measureRate(500, put);
+  const stored = await measureRate(consents, put);
   const service = await startService(configuration, { consents: store });
-  const posted = await perSecond(consents, (index) =>
+  const posted = await measureRate(consents, (index) =>
     post(service.app.server.address() as AddressInfo, `key-${index % 1_000}-of-many`),
   );
   await service.close();
@@ -182,13 +183,13 @@ async function measureConsents(): Promise<{ stored: number; posted: number }> {
   return { stored, posted };
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
 
 function post({ port }: AddressInfo, key: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { 'api-key': key, 'content-type': 'application/json' };
     const clientRequest = request({ port, method: 'POST', path: '/v1/consent/open', headers, agent }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`a consent was answered ${response.statusCode}`));
+      if (response.statusCode !== 200) reject(new Error(`a consent request returned ${response.statusCode}`));
       response.resume().once('end', resolve);
     });
     clientRequest.on('error', reject).end(JSON.stringify({ consent: { open: { consentRequired: true } } }));
@@ -203,10 +204,10 @@ agent.destroy();
 const lines: readonly (readonly [what: string, value: number, unit: string])[] = [
   ['key, role, limits of four windows, in memory', micros, 'µs a call'],
   ['per-request key, role, consent, limits, in memory', consentMicros, 'µs a call'],
-  ['the same by Redis: commands', roundTrips, 'a call'],
-  ['the same by Redis: waited', sharedMicros, 'µs a call'],
-  [`consents into SQLite, ${atOnce} concurrently`, stored, 'a second'],
-  [`consents over HTTP, ${atOnce} concurrently, from the same process`, posted, 'a second'],
+  ['the same with Redis: commands', roundTrips, 'a call'],
+  ['the same with Redis: time', sharedMicros, 'µs a call'],
+  [`consents into SQLite, ${concurrency} concurrently`, stored, 'a second'],
+  [`consents over HTTP, ${concurrency} concurrently, from the same process`, posted, 'a second'],
 ];
 for (const [what, value, unit] of lines) console.error(`${what.padEnd(72)} ${value.toFixed(2).padStart(10)} ${unit}`);
 if (process.argv.includes('--json'))

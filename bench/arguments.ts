@@ -5,7 +5,7 @@ import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
 /** The parsed command line. */
-export interface Wish {
+export interface BenchOptions {
   contenders: readonly ContenderName[];
   scenarios: readonly Scenario[];
   rounds: number;
@@ -60,7 +60,7 @@ function parse(args: string[]) {
 }
 
 /** Parses the command line. Throws `UsageError`. */
-export function readArguments(args: string[]): Wish {
+export function readArguments(args: string[]): BenchOptions {
   const values = parse(args);
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
   if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError(`--rounds '${values.rounds}' is not a number of rounds`);

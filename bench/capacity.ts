@@ -1,7 +1,8 @@
 /**
- * Measures the cost of each kind of call, and writes the table that `npm run plan` reads: `npm run bench:capacity`. CPU and memory
- * are those of the processes, so that other load on the machine matters little. `--check` instead applies a mixed load to three
- * nodes with Redis and PostgreSQL, and exits with 1 if the planner is more than 20 % off.
+ * Measures the cost of each kind of call, and writes the table that `npm run plan` reads: `npm run bench:capacity`. Measures CPU
+ * and memory of the processes, so that other load on the machine has little effect. `--check` instead applies a mixed load to
+ * three nodes with Redis and PostgreSQL, and exits with 1 if the planner is more than 20 % off. It does not judge the volume of
+ * the PostgreSQL log.
  */
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +19,7 @@ import {
   type Work,
   writeCosts,
 } from './capacity/costs.ts';
-import { type Measured, type PlannedCall, pacedIntervalMs, plannedCalls, Rig } from './capacity/rig.ts';
+import { type LoadMeasurement, type PlannedCall, pacedIntervalMs, plannedCalls, Rig } from './capacity/rig.ts';
 
 const warmSeconds = 4;
 const seconds = 10;
@@ -32,7 +33,7 @@ const maxDeviation = 0.2;
 const settleMs = 5_000;
 
 /** Divides the work in a window, less the idle work, by a count. */
-function toCost({ work, seconds: duration }: Pick<Measured, 'work' | 'seconds'>, count: number, idle: Work): Work {
+function toCost({ work, seconds: duration }: Pick<LoadMeasurement, 'work' | 'seconds'>, count: number, idle: Work): Work {
   return mapWork(work, (value, name) => Math.max(0, value - idle[name] * duration) / count);
 }
 
@@ -73,8 +74,8 @@ async function measureStorage(storage: Storage): Promise<StorageCosts> {
   }
   const unlimitedCall = (await perCall(plannedCalls.unlimited, idleSecond)).cost;
   log(storage, 'unlimited', unlimitedCall);
-  const long = (await perCall(plannedCalls.longStream, idleSecond, { isStream: true })).cost;
-  const burstChunk = mapWork(long, (value, name) => Math.max(0, value - calls.stream[name]) / 200);
+  const longStream = (await perCall(plannedCalls.longStream, idleSecond, { isStream: true })).cost;
+  const burstChunk = mapWork(longStream, (value, name) => Math.max(0, value - calls.stream[name]) / 200);
   log(storage, 'burst chunk', burstChunk);
   const paced = await rig.run(
     plannedCalls.paced,
@@ -94,8 +95,8 @@ async function measureMemory(storage: Storage): Promise<Pick<StorageCosts, 'idle
   await warm(rig);
   const { residentBytes: busyBytes } = await rig.run(plannedCalls.unary, rateFlags(rate));
   const flags = ['streams', '--streams', 5_000, '--ramp', 500, '--step', 1_000, '--settle-s', 6, '--duration-s', seconds];
-  const open = await rig.run(plannedCalls.slow, flags, { isStream: true, events: 0 });
-  const streamBytes = (open.residentBytes - open.stepBytes) / 4_000;
+  const slowStreams = await rig.run(plannedCalls.slow, flags, { isStream: true, events: 0 });
+  const streamBytes = (slowStreams.residentBytes - slowStreams.stepBytes) / 4_000;
   console.info(
     `${storage}: idle ${toMb(idleBytes)} MB, under load ${toMb(busyBytes)} MB, a stream ${(streamBytes / 1e3).toFixed(1)} kB`,
   );
@@ -124,7 +125,7 @@ async function measureAll(): Promise<void> {
   writeCosts({ measured: { date: new Date().toISOString().slice(0, 10), machine, node: process.version }, embedded, shared });
 }
 
-/** Compares the planner with a mixed load on three nodes. Returns whether each figure is within the bound. */
+/** Compares the planner with a mixed load on three nodes. Returns whether each judged figure is within the bound. */
 async function checkPlan(table: CostTable): Promise<boolean> {
   await using rig = await Rig.start('shared', { count: 3 });
   await warm(rig);

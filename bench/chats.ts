@@ -22,18 +22,18 @@ const { values: flags } = parseArgs({
 });
 const rows = Number(flags.rows);
 const perUser = 100;
-const listed = { subject: 'ten thousand', chats: Math.min(10_000, rows) };
-const large = { subject: 'a tenth', chats: Math.floor(rows / 10) };
-const otherUserCount = Math.max(0, Math.floor((rows - listed.chats - large.chats) / perUser));
+const mediumUser = { subject: 'ten thousand', chats: Math.min(10_000, rows) };
+const largeUser = { subject: 'a tenth', chats: Math.floor(rows / 10) };
+const otherUserCount = Math.max(0, Math.floor((rows - mediumUser.chats - largeUser.chats) / perUser));
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const seal = new Seal([new Secret('a secret of the bench')]);
 const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsync=on', 'shared_buffers=128MB');
-const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(server.url);
-const { database } = opened;
+const connection = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(server.url);
+const { database } = connection;
 
 function listUsers(): readonly FilledUser[] {
   const small = Array.from({ length: otherUserCount }, (_, index) => ({ subject: `user ${index}`, chats: perUser }));
-  return [listed, large, ...small].filter(({ chats }) => chats > 0);
+  return [mediumUser, largeUser, ...small].filter(({ chats }) => chats > 0);
 }
 
 function countChats(subject: string): number {
@@ -70,7 +70,7 @@ async function searchAll(store: SqlChatStore, subject: string, word: string): Pr
 async function measureStore(): Promise<void> {
   const store = new SqlChatStore(database, seal);
   const first = { limit: 100, archived: false, after: undefined };
-  const subjects = [listed.subject, large.subject, `user ${Math.floor(otherUserCount / 2)}`];
+  const subjects = [mediumUser.subject, largeUser.subject, `user ${Math.floor(otherUserCount / 2)}`];
   for (const subject of subjects) {
     const head = (await store.list(subject, first)).chats.at(-1);
     if (head === undefined) continue;
@@ -80,17 +80,17 @@ async function measureStore(): Promise<void> {
     await measure(`changes of '${subject}'`, () => store.readChanges(subject, 0, 100), 100);
     await measure(`read one of '${subject}'`, (at) => store.readChat({ subject, id: toChatId(at % perUser) }, 0), 100);
   }
-  const last = listed.chats - 1;
-  console.info(`one word in 10,000: ${JSON.stringify(await searchAll(store, listed.subject, toUniqueWord(last)))}`);
+  const last = mediumUser.chats - 1;
+  console.info(`one word in 10,000: ${JSON.stringify(await searchAll(store, mediumUser.subject, toUniqueWord(last)))}`);
   await measure(
     'search of 10,000, for the first time',
-    () => searchAll(new SqlChatStore(database, seal), listed.subject, toUniqueWord(last)),
+    () => searchAll(new SqlChatStore(database, seal), mediumUser.subject, toUniqueWord(last)),
     10,
   );
-  await measure('search of 10,000, again', (at) => searchAll(store, listed.subject, toUniqueWord(last - at)), 20);
-  await measure('search of 10,000 for a missing word', () => searchAll(store, listed.subject, 'nowhere'), 20);
+  await measure('search of 10,000, again', (at) => searchAll(store, mediumUser.subject, toUniqueWord(last - at)), 20);
+  await measure('search of 10,000 for a missing word', () => searchAll(store, mediumUser.subject, 'nowhere'), 20);
   const nowhere = { words: ['nowhere'], limit: 100, archived: false, after: undefined };
-  await measure(`a request of a search of ${large.chats}`, () => store.search(large.subject, nowhere), 5);
+  await measure(`a request of a search of ${largeUser.chats}`, () => store.search(largeUser.subject, nowhere), 5);
   await measure(
     'search of 100, for the first time',
     (at) => searchAll(store, `user ${at % otherUserCount}`, toUniqueWord(99)),
@@ -102,7 +102,7 @@ try {
   await fill();
   await measureStore();
 } finally {
-  await opened.close();
+  await connection.close();
   await server?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 }

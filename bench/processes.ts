@@ -28,31 +28,31 @@ export class ProcessGroup {
     this.#niceness = niceness;
   }
 
-  #wordsOn(core: number, program: string, args: readonly string[]): string[] {
+  createArguments(core: number, program: string, args: readonly string[]): string[] {
     return ['-n', String(this.#niceness), 'taskset', '-c', String(core), program, ...args];
   }
 
   /** Starts a process on its core with its output in a file. Its standard input stays open until the runner ends. */
   start(command: Command): ChildProcess {
     const log = openSync(command.logPath, 'a');
-    const child = spawn('nice', this.#wordsOn(command.core, command.program, command.args), {
+    const child = spawn('nice', this.createArguments(command.core, command.program, command.args), {
       cwd: command.cwd,
       env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: process.env.HOME ?? '/', ...command.environment },
       stdio: ['pipe', log, log],
     });
     closeSync(log);
-    this.#adopt(child);
+    this.#track(child);
     return child;
   }
 
   /** Starts the load generator, which writes its result to standard output. */
   startLoad(program: string, args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
-    const child = spawn('nice', this.#wordsOn(loadCore, program, args), { stdio: ['ignore', 'pipe', 'inherit'] });
-    this.#adopt(child);
+    const child = spawn('nice', this.createArguments(loadCore, program, args), { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#track(child);
     return child;
   }
 
-  #adopt(child: ChildProcess): void {
+  #track(child: ChildProcess): void {
     this.#running.add(child);
     child.once('error', () => this.#running.delete(child));
     child.once('exit', () => this.#running.delete(child));

@@ -23,11 +23,11 @@ export const quickAppScenario: Scenario = {
     { key: 'answered', title: 'runs answered, %', digits: 1 },
     { key: 'coreUsed', title: 'core used, %', digits: 0 },
   ],
-  compared: loop,
+  comparedMetric: loop,
   only: 'parley',
-  async run({ grounds }) {
-    const script = join(grounds.bench, 'quick-app.ts');
-    const { stdout } = await promisify(execFile)(grounds.node, [script, '--json']).catch((error: Error) => {
+  async run({ harness }) {
+    const script = join(harness.bench, 'quick-app.ts');
+    const { stdout } = await promisify(execFile)(harness.node, [script, '--json']).catch((error: Error) => {
       throw new InvalidRun(error.message);
     });
     return JSON.parse(stdout) as Values;

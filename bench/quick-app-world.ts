@@ -66,7 +66,7 @@ async function answerAsModel(request: IncomingMessage, response: ServerResponse)
   const run = messages.find(({ role }) => role === 'user')?.content ?? '';
   await sleep(modelMs);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  if (tools === undefined || turn >= toolTurns) return answer(response);
+  if (tools === undefined || turn >= toolTurns) return sendAnswer(response);
   const tool_calls = toolPaces.map(([name], index) => ({
     ...{ index, id: `call_${turn}_${index}`, type: 'function' },
     function: { name, arguments: JSON.stringify({ run, turn: String(turn) }) },
@@ -74,19 +74,19 @@ async function answerAsModel(request: IncomingMessage, response: ServerResponse)
   response.end(toEvents({ role: 'assistant', content: null, tool_calls }, 'tool_calls'));
 }
 
-async function answer(response: ServerResponse): Promise<void> {
+async function sendAnswer(response: ServerResponse): Promise<void> {
   for (let index = 0; index < answerChunks; index += 1) response.write(toEvent({ content: 'word ' }));
   response.end(toEvents({}, 'stop'));
 }
 
 function toEvents(delta: object, finishReason: string): string {
   const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 };
-  const last = { ...bare, choices: [], usage };
+  const last = { ...baseChunk, choices: [], usage };
   return `${toEvent(delta)}${toEvent({}, finishReason)}data: ${JSON.stringify(last)}\n\ndata: [DONE]\n\n`;
 }
 
-const bare = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' };
+const baseChunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' };
 
 function toEvent(delta: object, finish_reason: string | null = null): string {
-  return `data: ${JSON.stringify({ ...bare, choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  return `data: ${JSON.stringify({ ...baseChunk, choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 }

@@ -105,7 +105,7 @@ async function sendRequest(port: number, deployment: string, content: string, on
   const headers = { 'api-key': 'bench-key', 'content-type': 'application/json' };
   await new Promise<void>((resolve, reject) => {
     const clientRequest = request({ port, method: 'POST', path, headers, agent }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`a run was answered ${response.statusCode}`));
+      if (response.statusCode !== 200) reject(new Error(`a run returned ${response.statusCode}`));
       createInterface({ input: response }).on('line', onEvent).once('close', resolve);
     });
     clientRequest.on('error', reject).end(JSON.stringify({ stream: true, messages: [{ role: 'user', content }] }));

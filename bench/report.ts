@@ -32,11 +32,13 @@ function toTable(header: readonly string[], rows: readonly string[][]): string {
 
 function toScenarioPart(scenario: Scenario, samples: Samples): string {
   const present = contenderNames.filter((name) => samples.has(scenario, name));
-  const { key } = scenario.compared;
+  const { key } = scenario.comparedMetric;
   const toRatio = (metric: Metric, under: ContenderName): string =>
-    present.includes('parley') && present.includes(under) ? toCell(samples.ratio(scenario, metric.key, 'parley', under), 2) : '';
+    present.includes('parley') && present.includes(under)
+      ? toCell(samples.computeContenderRatio(scenario, metric.key, 'parley', under), 2)
+      : '';
   const rows = scenario.metrics.map((metric) => {
-    const cells = present.map((name) => toCell(samples.spread(scenario, name, metric.key), metric.digits));
+    const cells = present.map((name) => toCell(samples.computeSpread(scenario, name, metric.key), metric.digits));
     return [metric.title, ...cells, ...(metric.key === key ? [toRatio(metric, 'nginx'), toRatio(metric, 'portkey')] : ['', ''])];
   });
   const header = [scenario.name, ...present.map((name) => titles[name]), 'Parley / nginx', 'Parley / Portkey'];
@@ -57,10 +59,10 @@ function toGoalsPart(verdicts: readonly Verdict[]): string {
     toCell(measured, digits),
     toMark(isMet),
   ]);
-  return `## To show\n\n${toTable(['goal', 'wanted', 'measured', ''], rows)}`;
+  return `## Goals\n\n${toTable(['goal', 'target', 'measured', ''], rows)}`;
 }
 
-function toFaultsPart(samples: Samples): string {
+function toErrorsPart(samples: Samples): string {
   const errors = samples.all.filter(({ error }) => error !== undefined);
   if (errors.length === 0) return '';
   const lines = errors.map(
@@ -74,14 +76,15 @@ export function toReport(samples: Samples, facts: readonly string[]): string {
   const measured = scenarios.filter(({ name }) => samples.all.some((sample) => sample.scenario === name));
   return `# Benchmarks
 
-One core for the contender; a C upstream and a C load generator on the other; loopback; contenders in turns within each round, each
-started anew for each load. Cells are medians [least..greatest] over the rounds; ratios are taken within a round. \`npm run bench\` makes this page.
+The contender has one core. A C upstream and a C load generator share the other core. All connections use loopback. In each round, the
+contenders run in turn. Each contender is restarted for each load. Cells are medians [minimum..maximum] over the rounds. Ratios are
+computed within a round. \`npm run bench\` generates this page.
 
 ${facts.map((fact) => `- ${fact}`).join('\n')}
 
 ${toGoalsPart(judgeGoals(samples))}
 
-${toFaultsPart(samples)}## Measured
+${toErrorsPart(samples)}## Measured
 
 ${measured.map((scenario) => toScenarioPart(scenario, samples)).join('\n\n')}
 `;

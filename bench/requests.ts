@@ -9,12 +9,12 @@ export const manners: Record<Manner, { model: string; chunks: number; intervalMs
 };
 
 /** Dialect of the client. */
-export type Wire = 'chat' | 'messages' | 'responses';
+export type Dialect = 'chat' | 'messages' | 'responses';
 
 /** A request without the path and headers of a contender. */
 export interface Call {
   manner: Manner;
-  wire: Wire;
+  dialect: Dialect;
   isStream: boolean;
   body: string;
 }
@@ -28,25 +28,25 @@ function repeatText(bytes: number): string {
 function toCall(manner: Manner, isStream: boolean, messages: readonly object[]): Call {
   const streaming = isStream ? { stream: true, stream_options: { include_usage: true } } : { stream: false };
   const body = JSON.stringify({ model: manners[manner].model, ...streaming, temperature: 0.7, max_tokens: 500, messages });
-  return { manner, wire: 'chat', isStream, body };
+  return { manner, dialect: 'chat', isStream, body };
 }
 
 /** Deployments whose upstream does not use the chat dialect. */
-export const natives = { messages: 'bench-claude', responses: 'bench-responses' } as const;
+export const dialectDeployments = { messages: 'bench-claude', responses: 'bench-responses' } as const;
 
-/** Creates a stream of about 1 kB in another dialect. The upstream uses the same dialect or chat completions. */
-export function dialectCall(wire: 'messages' | 'responses', mode: 'relayed' | 'translated'): Call {
+/** Creates a streamed call of about 1 kB in another dialect. The upstream uses the same dialect or chat completions. */
+export function createDialectCall(dialect: 'messages' | 'responses', mode: 'relayed' | 'translated'): Call {
   const manner = 'at-once';
-  const model = mode === 'relayed' ? natives[wire] : manners[manner].model;
+  const model = mode === 'relayed' ? dialectDeployments[dialect] : manners[manner].model;
   const content =
-    wire === 'messages'
+    dialect === 'messages'
       ? { max_tokens: 500, system: repeatText(260), messages: [{ role: 'user', content: repeatText(480) }] }
       : { max_output_tokens: 500, store: false, instructions: repeatText(260), input: repeatText(480) };
-  return { manner, wire, isStream: true, body: JSON.stringify({ model, stream: true, temperature: 0.7, ...content }) };
+  return { manner, dialect, isStream: true, body: JSON.stringify({ model, stream: true, temperature: 0.7, ...content }) };
 }
 
 /** Creates a call of about 1 kB with a system message and a question. */
-export function smallCall(manner: Manner, isStream: boolean): Call {
+export function createSmallCall(manner: Manner, isStream: boolean): Call {
   return toCall(manner, isStream, [
     { role: 'system', content: repeatText(260) },
     { role: 'user', content: repeatText(480) },
@@ -54,7 +54,7 @@ export function smallCall(manner: Manner, isStream: boolean): Call {
 }
 
 /** Creates a conversation of about 200 kB with one hundred messages. */
-export function conversationCall(): Call {
+export function createConversationCall(): Call {
   const messages = Array.from({ length: 100 }, (_, index) => ({
     role: index % 2 ? 'assistant' : 'user',
     content: repeatText(1960),
@@ -63,7 +63,7 @@ export function conversationCall(): Call {
 }
 
 /** Creates a question about an image of about 1 MB in base64. */
-export function imageCall(): Call {
+export function createImageCall(): Call {
   const image = Buffer.alloc(750_000, 'pixels of no picture at all').toString('base64');
   const parts = [
     { type: 'text', text: repeatText(200) },

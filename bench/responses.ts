@@ -30,8 +30,8 @@ const nowMs = Date.now();
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const seal = new Seal([new Secret('a secret of the bench')]);
 const server = isSqlite ? undefined : await startPostgres('fsync=on', 'shared_buffers=128MB');
-const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(server.url);
-const { database } = opened;
+const connection = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(server.url);
+const { database } = connection;
 const responses = new SqlResponseStore(database, seal);
 const conversations = new SqlConversationStore(database, seal);
 
@@ -124,7 +124,7 @@ try {
     for (const query of queries) await explain(kysely, query);
   });
 } finally {
-  await opened.close();
+  await connection.close();
   await server?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 }

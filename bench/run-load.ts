@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Grounds, Running } from './contenders.ts';
+import type { Harness, RunningContender } from './contenders.ts';
 import { readMachineMicros, readUsage, type Usage } from './measure.ts';
 import { type Call, toRawRequest } from './requests.ts';
 import { toSpread } from './statistics.ts';
@@ -50,10 +50,10 @@ export class InvalidRun extends Error {}
 type Line = { mark: string } | { result: LoadResult };
 
 /** Measures a contender between the marks of a run. */
-class Watch {
+class WindowMeter {
   readonly #pid: number | undefined;
   readonly #samples = { step: [] as number[], window: [] as number[] };
-  #open: 'step' | 'window' | undefined;
+  #phase: 'step' | 'window' | undefined;
   #start: Usage = { cpuMicros: 0, pageFaults: 0, rssBytes: 0 };
   #othersStart = 0;
   cpuMicros = 0;
@@ -71,7 +71,7 @@ class Watch {
   }
 
   sample(): void {
-    if (this.#open) this.#samples[this.#open].push(this.#read().rssBytes);
+    if (this.#phase) this.#samples[this.#phase].push(this.#read().rssBytes);
   }
 
   mark(name: string): void {
@@ -86,29 +86,29 @@ class Watch {
       this.pageFaults = usage.pageFaults - this.#start.pageFaults;
       this.othersMicros = otherMicros - this.#othersStart;
     }
-    if (name.endsWith('-start')) this.#open = name === 'step-start' ? 'step' : 'window';
-    else this.#open = undefined;
+    if (name.endsWith('-start')) this.#phase = name === 'step-start' ? 'step' : 'window';
+    else this.#phase = undefined;
   }
 
-  rssBytes(part: 'step' | 'window'): number {
+  computeMedianRss(part: 'step' | 'window'): number {
     return toSpread(this.#samples[part])?.median ?? Number.NaN;
   }
 }
 
 /** Runs the load generator against a contender. Throws `InvalidRun` if a reply was not as expected. */
 export async function runLoad(
-  grounds: Grounds,
+  harness: Harness,
   load: string,
-  running: Running,
+  running: RunningContender,
   call: Call,
   args: readonly string[],
 ): Promise<LoadRun> {
-  const requestPath = join(grounds.temporary, 'request');
-  writeFileSync(requestPath, toRawRequest(running.pathFor(call), running.headersFor(call.manner), call.body));
-  const target = ['--port', String(running.portFor(call.manner)), '--request', requestPath];
+  const requestPath = join(harness.temporary, 'request');
+  writeFileSync(requestPath, toRawRequest(running.getPath(call), running.getHeaders(call.manner), call.body));
+  const target = ['--port', String(running.getPort(call.manner)), '--request', requestPath];
   const streaming = call.isStream ? ['--stream', '1', '--events', call.manner === 'at-once' ? '101' : '0'] : [];
-  const child = grounds.processes.startLoad(load, [...args, ...target, ...streaming]);
-  const watch = new Watch(running.child);
+  const child = harness.processes.startLoad(load, [...args, ...target, ...streaming]);
+  const watch = new WindowMeter(running.child);
   const sampler = setInterval(() => watch.sample(), 200);
   const limit = setTimeout(() => child.kill('SIGKILL'), 300_000);
   let result: LoadResult | undefined;
@@ -124,13 +124,13 @@ export async function runLoad(
   }
   if (!result) throw new InvalidRun('the load generator gave no result');
   if (result.errors > 0) throw new InvalidRun(`${result.errors} errors, the first: ${result.firstError}`);
-  if (result.replies === 0 && result.events === 0) throw new InvalidRun('no reply came within the window');
+  if (result.replies === 0 && result.events === 0) throw new InvalidRun('no reply arrived within the window');
   return {
     result,
     cpuMicros: watch.cpuMicros,
     pageFaults: watch.pageFaults,
-    rssBytes: watch.rssBytes('window'),
-    stepRssBytes: watch.rssBytes('step'),
+    rssBytes: watch.computeMedianRss('window'),
+    stepRssBytes: watch.computeMedianRss('step'),
     othersShare: Math.max(0, watch.othersMicros / result.seconds / 10_000),
   };
 }

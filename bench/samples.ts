@@ -2,7 +2,7 @@ import type { ContenderName } from './contenders.ts';
 import type { Scenario, Values } from './scenario.ts';
 import { type Spread, toSpread } from './statistics.ts';
 
-/** One run of one contender. An invalid run has `fault` instead of values. */
+/** One run of one contender. An invalid run has `error` instead of values. */
 export interface Sample {
   round: number;
   scenario: string;
@@ -44,27 +44,32 @@ export class Samples {
   }
 
   /** Returns the spread of a metric. */
-  spread(scenario: Scenario, contender: ContenderName, key: string): Spread | undefined {
+  computeSpread(scenario: Scenario, contender: ContenderName, key: string): Spread | undefined {
     return toSpread(this.#rounds().map((round) => this.#findValues(scenario, contender, round)?.[key] ?? Number.NaN));
   }
 
   /** Returns the spread of the metric of one contender divided by the metric of another. */
-  ratio(scenario: Scenario, key: string, numerator: ContenderName, under: ContenderName): Spread | undefined {
-    return this.computeRatio(key, { scenario, contender: numerator }, { scenario, contender: under });
+  computeContenderRatio(
+    scenario: Scenario,
+    key: string,
+    numerator: ContenderName,
+    denominator: ContenderName,
+  ): Spread | undefined {
+    return this.computeRatio(key, { scenario, contender: numerator }, { scenario, contender: denominator });
   }
 
   /** Returns the spread of the ratio between two runs of one round, which may have different scenarios. */
-  computeRatio(key: string, numerator: Run, under: Run): Spread | undefined {
+  computeRatio(key: string, numerator: Run, denominator: Run): Spread | undefined {
     const measured = ({ scenario, contender }: Run, round: number): number =>
       this.#findValues(scenario, contender, round)?.[key] ?? Number.NaN;
-    return toSpread(this.#rounds().map((round) => measured(numerator, round) / (measured(under, round) || Number.NaN)));
+    return toSpread(this.#rounds().map((round) => measured(numerator, round) / (measured(denominator, round) || Number.NaN)));
   }
 
   /**
    * Adds the differences to another contender of the same round: with the prefix `added`, these are `addedP50` and `addedP99`. A
    * difference to `direct` that is not above zero shows that the direct run was disturbed, so it is omitted.
    */
-  deriveOver(scenario: string, under: ContenderName, prefix: string): void {
+  addDifferences(scenario: string, under: ContenderName, prefix: string): void {
     const scenarioSamples = this.all.filter((sample) => sample.scenario === scenario);
     for (const { contender, round, values } of scenarioSamples) {
       const base = scenarioSamples.find((sample) => sample.contender === under && sample.round === round)?.values;

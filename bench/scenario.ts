@@ -1,4 +1,4 @@
-import type { ContenderName, Grounds, Running } from './contenders.ts';
+import type { ContenderName, Harness, RunningContender } from './contenders.ts';
 import type { Manner } from './requests.ts';
 
 /** Measured values by metric key. */
@@ -13,9 +13,9 @@ export interface Metric {
 
 /** Parameters of one scenario run. `scale` shortens a quick run. */
 export interface Stage {
-  grounds: Grounds;
+  harness: Harness;
   load: string;
-  running: Running;
+  running: RunningContender;
   scale: number;
 }
 
@@ -25,14 +25,14 @@ export interface Scenario {
   title: string;
   metrics: readonly Metric[];
   /** Metric whose ratios to the peers are printed. */
-  compared: Metric;
+  comparedMetric: Metric;
   /** If set, the contenders are gateways for browser add-ins (docs/addin.md) in front of the upstream of this manner. */
   addinManner?: Manner;
   /** Only contender of a scenario without a comparison. */
   only?: ContenderName;
   /** Contender that does not support the scenario. */
-  without?: ContenderName;
+  excluded?: ContenderName;
   /** Whether `bare` is measured too. */
-  hasBare?: boolean;
+  includesBare?: boolean;
   run(stage: Stage): Promise<Values>;
 }

@@ -2,7 +2,15 @@ import { admitScenario } from './admit-scenario.ts';
 import type { ContenderName } from './contenders.ts';
 import { readUsage } from './measure.ts';
 import { quickAppScenario } from './quick-app-scenario.ts';
-import { type Call, conversationCall, dialectCall, imageCall, type Manner, manners, smallCall } from './requests.ts';
+import {
+  type Call,
+  createConversationCall,
+  createDialectCall,
+  createImageCall,
+  createSmallCall,
+  type Manner,
+  manners,
+} from './requests.ts';
 import { type LoadRun, runLoad } from './run-load.ts';
 import type { Metric, Scenario, Stage, Values } from './scenario.ts';
 import { startScenario } from './start-scenario.ts';
@@ -27,13 +35,13 @@ const perStream: Metric = { key: 'perStream', title: 'kB a stream', digits: 1 };
 const flowing: Metric = { key: 'flowing', title: 'streams flowing, %', digits: 1 };
 const othersMetric: Metric = { key: 'others', title: 'other processes, % of a core', digits: 0 };
 
-const millis = (nanos: number): number => nanos / 1e6;
+const toMillis = (nanos: number): number => nanos / 1e6;
 
 function toSharedValues({ result, cpuMicros, othersShare }: LoadRun): Values {
   return {
     cpuShare: cpuMicros / result.seconds / 10_000,
-    p50: millis(result.latency.p50),
-    p99: millis(result.latency.p99),
+    p50: toMillis(result.latency.p50),
+    p99: toMillis(result.latency.p99),
     others: othersShare,
   };
 }
@@ -42,13 +50,19 @@ function toSharedValues({ result, cpuMicros, othersShare }: LoadRun): Values {
 const warmSeconds = 6;
 
 /** Applies a load without a pause before a measurement that starts with single calls. */
-async function warmUp({ grounds, load, running }: Stage, call: Call): Promise<void> {
+async function warmUp({ harness, load, running }: Stage, call: Call): Promise<void> {
   const args = ['closed', '--connections', 64, '--warm-s', 0, '--duration-s', warmSeconds];
-  await runLoad(grounds, load, running, call, args.map(String));
+  await runLoad(harness, load, running, call, args.map(String));
 }
 
 /** Measures the maximum throughput over a number of connections. */
-function closedScenario(plan: { name: string; title: string; call: () => Call; connections: number; seconds: number }): Scenario {
+function createClosedScenario(plan: {
+  name: string;
+  title: string;
+  call: () => Call;
+  connections: number;
+  seconds: number;
+}): Scenario {
   const isStream = plan.call().isStream;
   const chunks = { key: 'chunksPerSecond', title: 'chunks/s', digits: 0 };
   const metrics = isStream
@@ -58,10 +72,10 @@ function closedScenario(plan: { name: string; title: string; call: () => Call; c
     name: plan.name,
     title: plan.title,
     metrics: [...metrics, cpuShare, p50, p99, othersMetric],
-    compared: isStream ? chunks : perSecond,
-    async run({ grounds, load, running, scale }) {
+    comparedMetric: isStream ? chunks : perSecond,
+    async run({ harness, load, running, scale }) {
       const args = ['closed', '--connections', plan.connections, '--warm-s', warmSeconds, '--duration-s', plan.seconds * scale];
-      const run = await runLoad(grounds, load, running, plan.call(), args.map(String));
+      const run = await runLoad(harness, load, running, plan.call(), args.map(String));
       const { replies, seconds, events } = run.result;
       return {
         ...toSharedValues(run),
@@ -86,22 +100,22 @@ const latencyScenario: Scenario = {
     cpuPerReply,
     othersMetric,
   ],
-  compared: p50,
+  comparedMetric: p50,
   async run(stage) {
-    const { grounds, load, running, scale } = stage;
-    const call = smallCall('at-once', false);
+    const { harness, load, running, scale } = stage;
+    const call = createSmallCall('at-once', false);
     await warmUp(stage, call);
     const args = ['rate', '--connections', 64, '--rate', 500, '--warm-s', 2 * scale, '--duration-s', 10 * scale];
-    const run = await runLoad(grounds, load, running, call, args.map(String));
+    const run = await runLoad(harness, load, running, call, args.map(String));
     return { ...toSharedValues(run), cpuPerReply: run.cpuMicros / run.result.replies };
   },
 };
 
 /**
- * Measures streams that stay open and receive a chunk per interval. With `step`, memory is the slope between `step` and all
- * streams.
+ * Measures streams that stay open and receive a chunk per interval. `step` is a smaller number of streams. The memory of a stream
+ * is the slope from `step` to all streams.
  */
-function heldScenario(plan: {
+function createHeldScenario(plan: {
   name: string;
   title: string;
   manner: 'paced' | 'paced-slow';
@@ -114,17 +128,17 @@ function heldScenario(plan: {
     name: plan.name,
     title: plan.title,
     metrics: [cpuPerChunk, cpuShare, firstP50, firstP99, relayP50, relayP99, flowing, delivered, ...memory, othersMetric],
-    compared: cpuPerChunk,
+    comparedMetric: cpuPerChunk,
     async run(stage) {
-      const { grounds, load, running, scale } = stage;
+      const { harness, load, running, scale } = stage;
       const idle = running.child?.pid === undefined ? Number.NaN : readUsage(running.child.pid).rssBytes;
-      await warmUp(stage, smallCall('at-once', true));
+      await warmUp(stage, createSmallCall('at-once', true));
       const args = ['streams', '--streams', plan.streams, '--ramp', plan.ramp, '--step', plan.step, '--settle-s', 3 * scale];
       const run = await runLoad(
-        grounds,
+        harness,
         load,
         running,
-        smallCall(plan.manner, true),
+        createSmallCall(plan.manner, true),
         [...args, '--duration-s', 8 * scale].map(String),
       );
       const { result, cpuMicros, rssBytes, stepRssBytes } = run;
@@ -132,10 +146,10 @@ function heldScenario(plan: {
       return {
         ...toSharedValues(run),
         cpuPerChunk: cpuMicros / result.events,
-        firstP50: millis(result.firstChunk.p50),
-        firstP99: millis(result.firstChunk.p99),
-        relayP50: millis(result.relay.p50),
-        relayP99: millis(result.relay.p99),
+        firstP50: toMillis(result.firstChunk.p50),
+        firstP99: toMillis(result.firstChunk.p99),
+        relayP50: toMillis(result.relay.p50),
+        relayP99: toMillis(result.relay.p99),
         flowing: (100 * result.flowing) / plan.streams,
         delivered: (100 * result.events) / due,
         rssIdle: idle / 1e6,
@@ -148,34 +162,37 @@ function heldScenario(plan: {
 }
 
 /** Returns whether a contender supports a scenario. Portkey is not a gateway for add-ins. */
-export function mayRun(contender: ContenderName, { addinManner, only, without, hasBare }: Scenario): boolean {
+export function supportsScenario(
+  contender: ContenderName,
+  { addinManner, only, excluded: without, includesBare: hasBare }: Scenario,
+): boolean {
   if (only !== undefined) return contender === only;
   if (contender === 'bare') return hasBare === true;
   return contender !== without && (addinManner === undefined || contender !== 'portkey');
 }
 
 /** Applies a load to the gateway for browser add-ins. */
-function addin(name: string, manner: Manner, scenario: Scenario): Scenario {
+function toAddinScenario(name: string, manner: Manner, scenario: Scenario): Scenario {
   return { ...scenario, name, title: `Add-in gateway: ${scenario.title}`, addinManner: manner };
 }
 
-const unaryScenario = closedScenario({
+const unaryScenario = createClosedScenario({
   name: 'unary',
   title: 'Unary, 1 kB request and reply, 64 connections at saturation',
-  call: () => smallCall('at-once', false),
+  call: () => createSmallCall('at-once', false),
   connections: 64,
   seconds: 5,
 });
 
-const streamsScenario = closedScenario({
+const streamsScenario = createClosedScenario({
   name: 'streams',
   title: 'Streams of 100 chunks without pauses, 32 connections at saturation',
-  call: () => smallCall('at-once', true),
+  call: () => createSmallCall('at-once', true),
   connections: 32,
   seconds: 5,
 });
 
-const pacedScenario = heldScenario({
+const pacedScenario = createHeldScenario({
   name: 'paced-500',
   title: '500 streams of 50 chunks/s',
   manner: 'paced',
@@ -185,13 +202,13 @@ const pacedScenario = heldScenario({
 });
 
 /** Measures unpaced streams in a dialect other than chat. */
-function dialectScenario(wire: 'messages' | 'responses', mode: 'relayed' | 'translated'): Scenario {
-  const dialect = wire === 'messages' ? 'Messages dialect' : 'Responses';
+function createDialectScenario(dialect: 'messages' | 'responses', mode: 'relayed' | 'translated'): Scenario {
+  const dialectTitle = dialect === 'messages' ? 'Messages dialect' : 'Responses';
   const how = mode === 'relayed' ? 'relayed' : 'translated to and from an upstream of chat completions';
-  return closedScenario({
-    name: `${wire}-${mode}`,
-    title: `${dialect}, ${how}: streams of 100 chunks without pauses, 32 connections at saturation`,
-    call: () => dialectCall(wire, mode),
+  return createClosedScenario({
+    name: `${dialect}-${mode}`,
+    title: `${dialectTitle}, ${how}: streams of 100 chunks without pauses, 32 connections at saturation`,
+    call: () => createDialectCall(dialect, mode),
     connections: 32,
     seconds: 5,
   });
@@ -199,11 +216,11 @@ function dialectScenario(wire: 'messages' | 'responses', mode: 'relayed' | 'tran
 
 /** All scenarios in the order of their tables. */
 export const scenarios: readonly Scenario[] = [
-  { ...unaryScenario, hasBare: true },
-  { ...streamsScenario, hasBare: true },
-  { ...latencyScenario, hasBare: true },
+  { ...unaryScenario, includesBare: true },
+  { ...streamsScenario, includesBare: true },
+  { ...latencyScenario, includesBare: true },
   pacedScenario,
-  heldScenario({
+  createHeldScenario({
     name: 'paced-5000',
     title: '5,000 streams of 2 chunks/s (memory a stream: slope from 1,000 to 5,000)',
     manner: 'paced-slow',
@@ -211,27 +228,27 @@ export const scenarios: readonly Scenario[] = [
     ramp: 400,
     step: 1000,
   }),
-  closedScenario({
+  createClosedScenario({
     name: 'body-200k',
     title: 'Request of 200 kB, 16 connections',
-    call: conversationCall,
+    call: createConversationCall,
     connections: 16,
     seconds: 4,
   }),
-  closedScenario({
+  createClosedScenario({
     name: 'body-1m',
     title: 'Request of 1 MB with an image, 16 connections',
-    call: imageCall,
+    call: createImageCall,
     connections: 16,
     seconds: 4,
   }),
-  { ...dialectScenario('messages', 'relayed'), without: 'portkey' },
-  { ...dialectScenario('messages', 'translated'), only: 'parley' },
-  { ...dialectScenario('responses', 'relayed'), only: 'parley' },
-  { ...dialectScenario('responses', 'translated'), only: 'parley' },
-  addin('addin', 'at-once', unaryScenario),
-  addin('addin-streams', 'at-once', streamsScenario),
-  addin('addin-paced', 'paced', pacedScenario),
+  { ...createDialectScenario('messages', 'relayed'), excluded: 'portkey' },
+  { ...createDialectScenario('messages', 'translated'), only: 'parley' },
+  { ...createDialectScenario('responses', 'relayed'), only: 'parley' },
+  { ...createDialectScenario('responses', 'translated'), only: 'parley' },
+  toAddinScenario('addin', 'at-once', unaryScenario),
+  toAddinScenario('addin-streams', 'at-once', streamsScenario),
+  toAddinScenario('addin-paced', 'paced', pacedScenario),
   admitScenario,
   quickAppScenario,
   startScenario,

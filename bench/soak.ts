@@ -54,7 +54,7 @@ async function takeReading(node: SoakedNode, client: NodeClient, minute: number)
 }
 
 /** Returns the key that a node prints if it has no configuration. */
-function keyIn(output: string): string {
+function findKey(output: string): string {
   return /#key=(\S+)/.exec(output)?.[1] ?? '';
 }
 
@@ -62,7 +62,7 @@ function keyIn(output: string): string {
 async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Reading[]> {
   console.log(`${toRow(undefined)}\n${ruler}`);
   const readings = [await takeReading(node, client, 0)];
-  const load = new MixedLoad(client, values.demo ? toDemoMix(keyIn(node.output())) : mix, Number(values.rate));
+  const load = new MixedLoad(client, values.demo ? toDemoMix(findKey(node.readOutput())) : mix, Number(values.rate));
   for (let minute = 1; minute <= Number(values.minutes); minute += 1) {
     await sleep(60_000);
     readings.push(await takeReading(node, client, minute));
@@ -73,11 +73,9 @@ async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Read
   console.log(
     `\nMB of RSS. The last line follows ${values.rest} s without load\n${toChart(readings)}\n\n${toCacheLines(readings)}\n`,
   );
-  for (const [name, { runs, wrong, statuses }] of load.tallies)
-    console.log(
-      `${name}: ${runs} runs, ${wrong} answered otherwise than they should${wrong > 0 ? `: ${[...statuses].join(', ')}` : ''}`,
-    );
-  console.log(`${load.skipped} runs left out, because too many were in progress`);
+  for (const [name, { runs, failures: wrong, statuses }] of load.tallies)
+    console.log(`${name}: ${runs} runs, ${wrong} with an unexpected status${wrong > 0 ? `: ${[...statuses].join(', ')}` : ''}`);
+  console.log(`${load.skipped} runs skipped, because too many were in progress`);
   return readings;
 }
 
@@ -88,13 +86,13 @@ function computeMean(readings: readonly Reading[]): number {
 
 /** Describes each missed goal. */
 function judge(readings: readonly Reading[]): readonly string[] {
-  const under = readings.slice(0, -1);
-  const most = Math.max(...under.map(({ rss }) => rss / 1e6));
-  console.log(`at most ${most.toFixed(0)} MB`);
-  const missed = most > Number(values.most) ? [`memory reached ${most.toFixed(0)} MB, the maximum is ${values.most} MB`] : [];
-  if (under.length <= settledMinute + 3) return missed;
-  const settled = computeMean(under.slice(settledMinute - 1, settledMinute + 2));
-  const growth = (computeMean(under.slice(-3)) / settled - 1) * 100;
+  const loadReadings = readings.slice(0, -1);
+  const maxMb = Math.max(...loadReadings.map(({ rss }) => rss / 1e6));
+  console.log(`at most ${maxMb.toFixed(0)} MB`);
+  const missed = maxMb > Number(values.most) ? [`memory reached ${maxMb.toFixed(0)} MB, the maximum is ${values.most} MB`] : [];
+  if (loadReadings.length <= settledMinute + 3) return missed;
+  const settled = computeMean(loadReadings.slice(settledMinute - 1, settledMinute + 2));
+  const growth = (computeMean(loadReadings.slice(-3)) / settled - 1) * 100;
   console.log(`${growth.toFixed(1)} % from minutes ${settledMinute - 1} to ${settledMinute + 1} to the last three`);
   return growth > Number(values.growth)
     ? [...missed, `memory grew by ${growth.toFixed(1)} %, the maximum is ${values.growth} %`]

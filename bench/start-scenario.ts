@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Grounds, type Running, startContender, toParleyCommand } from './contenders.ts';
+import { type Harness, type RunningContender, startContender, toParleyCommand } from './contenders.ts';
 import { readUsage } from './measure.ts';
 import { contenderCore, findFreePort, isAlive } from './processes.ts';
 import { InvalidRun } from './run-load.ts';
 import type { Metric, Scenario } from './scenario.ts';
 
 const seconds: Metric = { key: 'seconds', title: 'seconds to ready, embedded default', digits: 2 };
-const lookEachMs = 5;
+const pollMs = 5;
 
 /** Returns whether a node is ready. Uses a new connection each time, so that no connection stays open while the node starts. */
 function isReady(port: number): Promise<boolean> {
@@ -22,25 +22,25 @@ function isReady(port: number): Promise<boolean> {
 }
 
 /** Measures seconds from the command to the first 200 of `/ready`, without a configuration and with an empty data folder. */
-async function timeStart(grounds: Grounds): Promise<number> {
-  const folder = mkdtempSync(join(grounds.temporary, 'start-'));
+async function timeStart(harness: Harness): Promise<number> {
+  const folder = mkdtempSync(join(harness.temporary, 'start-'));
   const port = await findFreePort();
-  const command = toParleyCommand(grounds.root, ['serve', '--port', String(port), '--data', join(folder, 'data')]);
+  const command = toParleyCommand(harness.root, ['serve', '--port', String(port), '--data', join(folder, 'data')]);
   const began = performance.now();
-  const child = grounds.processes.start({ ...command, core: contenderCore, logPath: join(folder, 'output.log') });
+  const child = harness.processes.start({ ...command, core: contenderCore, logPath: join(folder, 'output.log') });
   try {
     while (!(await isReady(port))) {
       if (!isAlive(child)) throw new InvalidRun('the node ended before it was ready');
-      await sleep(lookEachMs);
+      await sleep(pollMs);
     }
     return (performance.now() - began) / 1000;
   } finally {
-    await grounds.processes.stop(child);
+    await harness.processes.stop(child);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const readMegabytes = ({ child }: Running): number =>
+const readMegabytes = ({ child }: RunningContender): number =>
   child?.pid === undefined ? Number.NaN : readUsage(child.pid).rssBytes / 1e6;
 
 /**
@@ -55,13 +55,13 @@ export const startScenario: Scenario = {
     { key: 'serviceMb', title: 'memory idle, MB', digits: 0 },
     { key: 'addinMb', title: 'the add-in gateway, MB', digits: 0 },
   ],
-  compared: seconds,
+  comparedMetric: seconds,
   only: 'parley',
-  async run({ grounds, running }) {
+  async run({ harness, running }) {
     const serviceMb = readMegabytes(running);
-    const addin = await startContender('parley', grounds, 'at-once');
+    const addin = await startContender('parley', harness, 'at-once');
     const addinMb = readMegabytes(addin);
     await addin.stop();
-    return { seconds: await timeStart(grounds), serviceMb, addinMb };
+    return { seconds: await timeStart(harness), serviceMb, addinMb };
   },
 };

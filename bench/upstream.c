@@ -6,8 +6,9 @@
  *
  * Each port has its own manner of streaming. INTERVAL_US 0 sends CHUNKS content chunks immediately, in one write if the socket
  * accepts it. Otherwise it sends one chunk per interval, and CHUNKS 0 continues until the client disconnects. A paced chunk has "@t="
- * and the monotonic nanosecond of its writing in 20 digits. A body with "stream":true receives a stream, others one JSON reply of 1 kB.
- * Without `Authorization: Bearer sk-upstream`, or `sk-upstream` in `Api-Key` or `x-api-key`, the answer is 401. Prints "ready" when all ports listen; ends with its standard input.
+ * and the monotonic nanosecond of its writing in 20 digits. A body with "stream":true receives a stream. Any other body receives one
+ * JSON reply of 1 kB. Without `Authorization: Bearer sk-upstream`, or `sk-upstream` in `Api-Key` or `x-api-key`, the answer is 401.
+ * The program prints "ready" when all ports listen. It ends when its standard input closes.
  */
 #define _GNU_SOURCE
 #include "http-bytes.h"

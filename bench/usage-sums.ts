@@ -29,12 +29,12 @@ const endMs = (firstDay + days) * dayMs;
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsync=off', 'shared_buffers=128MB');
 const options = { timeoutMs: 600_000 };
-const opened =
+const connection =
   server === undefined ? await openSqlite(join(folder, 'parley.db'), options) : await openPostgres(server.url, options);
-const journal = new SqlJournal(opened.database, () => endMs);
+const journal = new SqlJournal(connection.database, () => endMs);
 
 async function execute(statement: string): Promise<void> {
-  await opened.database.run((kysely) => sql.raw(statement).execute(kysely));
+  await connection.database.run((kysely) => sql.raw(statement).execute(kysely));
 }
 
 /** Adds the sums of one day: every pair of a project and a model. */
@@ -78,7 +78,7 @@ try {
     3,
   );
 } finally {
-  await opened.close();
+  await connection.close();
   await server?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 }

@@ -28,9 +28,9 @@ const yearMs = 365 * 86_400_000;
 const fromMs = Date.UTC(2030, 0, 1);
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsync=on', 'shared_buffers=128MB');
-const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(server.url);
+const connection = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(server.url);
 const nowMs = fromMs + yearMs;
-const journal = new SqlJournal(opened.database, () => nowMs);
+const journal = new SqlJournal(connection.database, () => nowMs);
 const maintain = (retentionDays: number | undefined): Promise<void> =>
   journal.maintain({ nowMs, retentionDays, signal: new AbortController().signal });
 
@@ -56,7 +56,7 @@ try {
   if (flags.retention !== undefined) await journal.maintain({ nowMs, retentionDays: 366, signal: new AbortController().signal });
   const beganMs = performance.now();
   for (let first = 0; first < rows; first += 10_000) await append(first, Math.min(10_000, rows - first));
-  await opened.database.run((kysely) => sql`analyze`.execute(kysely));
+  await connection.database.run((kysely) => sql`analyze`.execute(kysely));
   console.info(`${flags.engine}: ${rows} records written in ${Math.round((performance.now() - beganMs) / 1000)} s`);
   const noFilter = { subject: undefined, deployment: undefined, project: undefined, outcome: undefined, before: undefined };
   const year = { ...noFilter, fromMs, toMs: fromMs + yearMs, limit: 51 };
@@ -103,7 +103,7 @@ try {
     console.info(`${365 - Number(flags.retention)} days removed in ${Math.round(performance.now() - removalBeganMs)} ms`);
   }
 } finally {
-  await opened.close();
+  await connection.close();
   await server?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 }

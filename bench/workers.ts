@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Measured, plannedCalls, Rig } from './capacity/rig.ts';
+import { type LoadMeasurement, plannedCalls, Rig } from './capacity/rig.ts';
 import { toSpread } from './statistics.ts';
 
 const rounds = 3;
@@ -32,7 +32,7 @@ async function measureNode(workers: number): Promise<NodeFigures> {
   await sleep(idleMs);
   const idleBytes = readProportionalBytes(rig.nodes[0]?.pid ?? 0);
   const residentBytes = rig.readMemory();
-  const run = (seconds: number): Promise<Measured> =>
+  const run = (seconds: number): Promise<LoadMeasurement> =>
     rig.run(plannedCalls.unary, ['closed', '--connections', 64, '--warm-s', 5, '--duration-s', seconds]);
   const { replies, seconds, work } = await run(6);
   return { perSecond: replies / seconds, cpuPerCall: work.nodeMicros / replies, idleBytes, residentBytes };

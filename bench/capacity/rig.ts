@@ -59,7 +59,7 @@ interface LoadOutput {
 }
 
 /** Work and memory in the window of one run. */
-export interface Measured {
+export interface LoadMeasurement {
   readonly seconds: number;
   readonly replies: number;
   readonly events: number;
@@ -136,7 +136,7 @@ export class Rig implements AsyncDisposable {
   }
 
   /** Same as `runOnce`, with up to three attempts. An attempt fails if other programs delay its calls for too long. */
-  async run(...args: Parameters<Rig['runOnce']>): Promise<Measured> {
+  async run(...args: Parameters<Rig['runOnce']>): Promise<LoadMeasurement> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.runOnce(...args);
@@ -147,7 +147,11 @@ export class Rig implements AsyncDisposable {
   }
 
   /** Repeats a call on all nodes, each with its own load generator, and measures the window. `args` are its flags. */
-  async runOnce(call: PlannedCall, args: readonly (string | number)[], { isStream = false, events = 1 } = {}): Promise<Measured> {
+  async runOnce(
+    call: PlannedCall,
+    args: readonly (string | number)[],
+    { isStream = false, events = 1 } = {},
+  ): Promise<LoadMeasurement> {
     const streaming = isStream ? ['--stream', '1', '--events', String(events)] : [];
     const children = this.nodes.map(({ url }, index) => {
       const file = join(this.#folder, `request-${index}`);

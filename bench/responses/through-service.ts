@@ -5,7 +5,7 @@ import { measure, report, Timings } from './timings.ts';
 
 type ResponseStores = NonNullable<ServiceDeps['responses']>;
 
-interface Seeded {
+interface StoredIds {
   readonly toId: (index: number) => string;
   /** Number of responses of the caller. */
   readonly ownCount: number;
@@ -13,7 +13,7 @@ interface Seeded {
 
 const key = 'bench-key';
 const warmUp = 500;
-const perForm = 2_000;
+const answersPerForm = 2_000;
 /** Pause of a stream in milliseconds, like a model that reasons. */
 const restMs = 15;
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
@@ -24,12 +24,12 @@ const completion = {
 };
 
 /** The time at which the upstream started to send the end of its answer. */
-interface Sending {
+interface UpstreamTimes {
   endAtMs: number;
 }
 
 /** Replies immediately, complete or in eight chunks. The last chunk follows after a pause. */
-async function answerAtOnce(exchange: UpstreamExchange, sending: Sending): Promise<void> {
+async function answerImmediately(exchange: UpstreamExchange, sending: UpstreamTimes): Promise<void> {
   if (exchange.received.body.stream !== true) {
     sending.endAtMs = performance.now();
     await jsonReply(completion)(exchange);
@@ -50,10 +50,10 @@ async function answerAtOnce(exchange: UpstreamExchange, sending: Sending): Promi
 
 async function withService(
   responses: ResponseStores,
-  work: (service: TestService, sending: Sending) => Promise<void>,
+  work: (service: TestService, sending: UpstreamTimes) => Promise<void>,
 ): Promise<void> {
   const sending = { endAtMs: 0 };
-  const upstream = await startScriptedUpstream((exchange) => answerAtOnce(exchange, sending));
+  const upstream = await startScriptedUpstream((exchange) => answerImmediately(exchange, sending));
   const models = { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'k' }] } };
   const service = await startService({ models, keys: { [key]: { project: 'bench' } } }, { responses });
   try {
@@ -65,7 +65,7 @@ async function withService(
 }
 
 /** Measures API calls through the service with all stored responses, one after the other. */
-export function measureCalls(responses: ResponseStores, { toId, ownCount }: Seeded): Promise<void> {
+export function measureCalls(responses: ResponseStores, { toId, ownCount }: StoredIds): Promise<void> {
   return withService(responses, async (service) => {
     const send = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
       const headers = body === undefined ? { 'api-key': key } : withKey(key);
@@ -73,16 +73,16 @@ export function measureCalls(responses: ResponseStores, { toId, ownCount }: Seed
       if (answered.status !== 200) throw new Error(`${method} ${path}: ${answered.status} ${answered.text}`);
       return answered.json as Record<string, unknown>;
     };
-    const any = (sample: number): string => toId((sample * 389) % ownCount);
+    const pickId = (sample: number): string => toId((sample * 389) % ownCount);
     const createdIds: string[] = [];
-    await measure('GET /v1/responses/{id}', (sample) => send('GET', `/responses/${any(sample)}`));
-    await measure('GET …/input_items, a chain of up to 10', (sample) => send('GET', `/responses/${any(sample)}/input_items`));
+    await measure('GET /v1/responses/{id}', (sample) => send('GET', `/responses/${pickId(sample)}`));
+    await measure('GET …/input_items, a chain of up to 10', (sample) => send('GET', `/responses/${pickId(sample)}/input_items`));
     await measure('POST with previous_response_id', async (sample) => {
-      const body = { model: 'm', input: 'And now?', previous_response_id: any(sample) };
+      const body = { model: 'm', input: 'And now?', previous_response_id: pickId(sample) };
       createdIds.push(String((await send('POST', '/responses', body)).id));
     });
     await measure('the same with store: false', (sample) =>
-      send('POST', '/responses', { model: 'm', input: 'And now?', previous_response_id: any(sample), store: false }),
+      send('POST', '/responses', { model: 'm', input: 'And now?', previous_response_id: pickId(sample), store: false }),
     );
     await measure('DELETE /v1/responses/{id}', (sample) => send('DELETE', `/responses/${createdIds[sample]}`));
     const { id } = await send('POST', '/conversations', {});
@@ -99,12 +99,12 @@ export function measureCalls(responses: ResponseStores, { toId, ownCount }: Seed
 export function measureAnswers(responses: ResponseStores): Promise<void> {
   return withService(responses, async ({ url }, sending) => {
     const time = (body: object) => timeAnswer(url, body, sending);
-    const complete = await timeInTurn(time, false);
+    const complete = await timeAlternately(time, false);
     printTimings(
       'one JSON text, its last byte',
       complete.map(({ last }) => last),
     );
-    const streams = await timeInTurn(time, true);
+    const streams = await timeAlternately(time, true);
     printTimings(
       'a stream, its first byte',
       streams.map(({ first }) => first),
@@ -117,17 +117,17 @@ export function measureAnswers(responses: ResponseStores): Promise<void> {
 }
 
 /** Returns the timings of answers without and with storing. */
-async function timeInTurn(
+async function timeAlternately(
   time: (body: object) => ReturnType<typeof timeAnswer>,
   stream: boolean,
 ): Promise<readonly ReturnType<typeof toTimings>[]> {
   const timings = [toTimings(), toTimings()];
-  for (let sample = -warmUp; sample < perForm; sample += 1) {
+  for (let sample = -warmUp; sample < answersPerForm; sample += 1) {
     const index = Math.abs(sample) % 2;
     const { firstMs, lastMs } = await time({ model: 'm', input: 'Hello', stream, store: index === 1 });
     if (sample < 0) continue;
-    timings[index]?.first.note(firstMs);
-    timings[index]?.last.note(lastMs);
+    timings[index]?.first.add(firstMs);
+    timings[index]?.last.add(lastMs);
   }
   return timings;
 }
@@ -136,14 +136,14 @@ function printTimings(what: string, [without, stored]: readonly Timings[]): void
   if (without === undefined || stored === undefined) return;
   report(what, without);
   report(`${what}, stored`, stored);
-  console.info(`${what}: storing adds ${(stored.at(0.5) - without.at(0.5)).toFixed(3)} ms at p50`);
+  console.info(`${what}: storing adds ${(stored.getQuantile(0.5) - without.getQuantile(0.5)).toFixed(3)} ms at p50`);
 }
 
 function toTimings(): { readonly first: Timings; readonly last: Timings } {
   return { first: new Timings(), last: new Timings() };
 }
 
-async function timeAnswer(url: string, body: object, sending: Sending): Promise<{ firstMs: number; lastMs: number }> {
+async function timeAnswer(url: string, body: object, sending: UpstreamTimes): Promise<{ firstMs: number; lastMs: number }> {
   const beganMs = performance.now();
   const response = await fetch(`${url}/v1/responses`, { method: 'POST', headers: withKey(key), body: JSON.stringify(body) });
   let firstMs: number | undefined;

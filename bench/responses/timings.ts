@@ -2,26 +2,28 @@ const samples = 2_000;
 
 /** Durations in milliseconds. */
 export class Timings {
-  readonly #took: number[] = [];
+  readonly #durations: number[] = [];
 
   async time(work: () => Promise<unknown>): Promise<void> {
     const beganMs = performance.now();
     await work();
-    this.note(performance.now() - beganMs);
+    this.add(performance.now() - beganMs);
   }
 
-  note(ms: number): void {
-    this.#took.push(ms);
+  add(ms: number): void {
+    this.#durations.push(ms);
   }
 
   /** Returns the value at the quantile `share`. */
-  at(share: number): number {
-    return this.#took.toSorted((left, right) => left - right)[Math.floor(this.#took.length * share)] ?? Number.NaN;
+  getQuantile(share: number): number {
+    return this.#durations.toSorted((left, right) => left - right)[Math.floor(this.#durations.length * share)] ?? Number.NaN;
   }
 }
 
 export function report(what: string, timings: Timings): void {
-  console.info(`${what.padEnd(44)} p50 ${timings.at(0.5).toFixed(3)} ms  p99 ${timings.at(0.99).toFixed(3)} ms`);
+  console.info(
+    `${what.padEnd(44)} p50 ${timings.getQuantile(0.5).toFixed(3)} ms  p99 ${timings.getQuantile(0.99).toFixed(3)} ms`,
+  );
 }
 
 /** Repeats work with different numbers and prints how long it takes. */

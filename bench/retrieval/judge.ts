@@ -34,13 +34,13 @@ export type ShowPassage = (hit: PassageHit) => Promise<FoundPassage>;
 /** Measures how well a list of passages answers a question. */
 export async function judge(golden: GoldenQuestion, hits: readonly PassageHit[], show: ShowPassage): Promise<Verdict> {
   const passages = await Promise.all(hits.map(show));
-  const ranks = golden.answers.map((answer) => passages.findIndex((passage) => answers(answer, passage)));
+  const ranks = golden.answers.map((answer) => passages.findIndex((passage) => isAnswer(answer, passage)));
   const inFive = ranks.filter((rank) => rank >= 0 && rank < 5).length;
   const first = Math.min(...ranks.map((rank) => (rank === -1 ? Number.POSITIVE_INFINITY : rank)));
   return { kind: golden.kind, recallAt5: inFive / golden.answers.length, reciprocalRank: 1 / (first + 1) };
 }
 
-function answers({ file, page, has }: GoldenAnswer, candidate: FoundPassage): boolean {
+function isAnswer({ file, page, has }: GoldenAnswer, candidate: FoundPassage): boolean {
   return candidate.file === file && candidate.passage.page === page && candidate.passage.text.replaceAll('\n', ' ').includes(has);
 }
 

@@ -33,7 +33,7 @@ export function makeLanguageCorpus(): CorpusDocument[] {
 }
 
 /** Creates the questions. Thirty use words of the document language or a code. All others use another language. */
-export function languageQuestions(): LanguageQuestion[] {
+export function createLanguageQuestions(): LanguageQuestion[] {
   const plain = documents.map(({ language, title, question }) => ({
     kind: 'plain' as const,
     question,

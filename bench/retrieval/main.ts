@@ -5,7 +5,7 @@ import { type PassageQuery, PassageSearch } from '#tools/retrieval/passage-searc
 import { createCorpus } from './corpus/corpus.ts';
 import { fillIndex } from './fill-index.ts';
 import { type GoldenQuestion, judge, mean, percentile, type Verdict } from './judge.ts';
-import { languageQuestions, makeLanguageCorpus } from './languages.ts';
+import { createLanguageQuestions, makeLanguageCorpus } from './languages.ts';
 import { openLibrary } from './library.ts';
 import questions from './questions.json' with { type: 'json' };
 import { measureReading } from './reading.ts';
@@ -31,9 +31,9 @@ const { values: flags } = parseArgs({
   },
 });
 
-type Way = (search: PassageSearch, query: PassageQuery) => Promise<readonly PassageHit[]>;
+type SearchMethod = (search: PassageSearch, query: PassageQuery) => Promise<readonly PassageHit[]>;
 
-const searchModes: Readonly<Record<string, Way>> = {
+const searchModes: Readonly<Record<string, SearchMethod>> = {
   'words only': (search, query) => search.searchByWords(query),
   'vectors only': async (search, query) => (await search.searchByMeaning(query)).hits,
   both: async (search, query) => (await search.search(query)).hits,
@@ -59,7 +59,7 @@ async function measureQuality(library: Library): Promise<void> {
   const filesById = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
   const show = async ({ document, nth: number }: PassageHit) => {
     const [passage] = await index.readRange(document, number, number + 1);
-    if (passage === undefined) throw new Error('a passage that was found is not there');
+    if (passage === undefined) throw new Error('the index does not contain a passage of the result');
     return { file: filesById.get(document) ?? '', passage };
   };
   const search = new PassageSearch(
@@ -104,12 +104,12 @@ async function reportUnanswerable(
 function toLine(name: string, verdicts: readonly Verdict[]): string {
   const kinds = [...new Set(verdicts.map(({ kind }) => kind))];
   const perKind = kinds.map((kind) => {
-    const rehydrate = mean(verdicts.filter((verdict) => verdict.kind === kind).map(({ recallAt5 }) => recallAt5));
-    return `${kind} ${rehydrate.toFixed(2)}`;
+    const recall = mean(verdicts.filter((verdict) => verdict.kind === kind).map(({ recallAt5 }) => recallAt5));
+    return `${kind} ${recall.toFixed(2)}`;
   });
-  const rehydrate = mean(verdicts.map(({ recallAt5 }) => recallAt5)).toFixed(3);
+  const recall = mean(verdicts.map(({ recallAt5 }) => recallAt5)).toFixed(3);
   const rank = mean(verdicts.map(({ reciprocalRank }) => reciprocalRank)).toFixed(3);
-  return `${name.padEnd(14)} recall@5 ${rehydrate}  MRR ${rank}  (${perKind.join(', ')})`;
+  return `${name.padEnd(14)} recall@5 ${recall}  MRR ${rank}  (${perKind.join(', ')})`;
 }
 
 async function measureSpeed({ index, embedder, dimensions }: Library, chunks: number): Promise<void> {
@@ -142,11 +142,11 @@ async function measureLanguages({ index, indexer, embedder, store, awaitVectors 
   await awaitVectors(documents);
   const filesById = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
   const search = new PassageSearch(index, new BoundedCache({ maxBytes: 0, countBytes: () => 0 }));
-  const cases = languageQuestions();
+  const cases = createLanguageQuestions();
   for (const kind of ['plain', 'code', 'across'] as const) {
-    const ofKind = cases.filter((item) => item.kind === kind);
+    const kindCases = cases.filter((item) => item.kind === kind);
     const ranks = await Promise.all(
-      ofKind.map(async ({ question, file }) => {
+      kindCases.map(async ({ question, file }) => {
         const { hits } = await search.search({ text: question, documents, embedder, signal });
         const foundFiles = [
           ...new Set(hits.filter(({ score }) => score >= usualScore).map(({ document }) => filesById.get(document))),
@@ -154,8 +154,8 @@ async function measureLanguages({ index, indexer, embedder, store, awaitVectors 
         return foundFiles.indexOf(file);
       }),
     );
-    const share = (most: number) => (ranks.filter((rank) => rank >= 0 && rank < most).length / ranks.length).toFixed(2);
-    console.log(`${kind.padEnd(7)} ${ofKind.length} questions: recall@5 ${share(5)}, first ${share(1)}`);
+    const computeShare = (max: number) => (ranks.filter((rank) => rank >= 0 && rank < max).length / ranks.length).toFixed(2);
+    console.log(`${kind.padEnd(7)} ${kindCases.length} questions: recall@5 ${computeShare(5)}, first ${computeShare(1)}`);
   }
 }
 

@@ -11,36 +11,36 @@ interface RankedQuestion {
   readonly hits: readonly ScoredHit[];
 }
 
-export interface Asking {
+export interface PassageAccess {
   readonly search: (text: string) => ReturnType<PassageSearch['search']>;
   readonly show: Parameters<typeof judge>[2];
 }
 
 /** Prints for each minimum score the recall of answerable questions and the number of unanswerable questions without a result. */
-export async function reportThresholds({ search, show }: Asking): Promise<void> {
+export async function reportThresholds({ search, show }: PassageAccess): Promise<void> {
   const all: RankedQuestion[] = [];
   for (const golden of questions as GoldenQuestion[]) all.push({ golden, hits: (await search(golden.question)).hits });
-  const answered = all.filter(({ golden }) => golden.answers.length > 0);
+  const answerable = all.filter(({ golden }) => golden.answers.length > 0);
   const unanswerable = all.filter(({ golden }) => golden.answers.length === 0);
-  const recall = async (cases: readonly RankedQuestion[], least: number): Promise<number> => {
+  const recall = async (cases: readonly RankedQuestion[], minScore: number): Promise<number> => {
     const verdicts = cases.map(({ golden, hits }) =>
       judge(
         golden,
-        hits.filter(({ score }) => score >= least),
+        hits.filter(({ score }) => score >= minScore),
         show,
       ),
     );
     return mean((await Promise.all(verdicts)).map(({ recallAt5 }) => recallAt5));
   };
-  const withCode = answered.filter(({ golden }) => codePattern.test(golden.question));
-  const without = answered.filter((item) => !withCode.includes(item));
+  const withCode = answerable.filter(({ golden }) => codePattern.test(golden.question));
+  const without = answerable.filter((item) => !withCode.includes(item));
   for (const [name, group] of Object.entries({ 'with a code': withCode, without }))
     console.log(`${name}: ${group.length} questions, recall@5 ${(await recall(group, 0)).toFixed(3)}`);
-  for (const least of thresholds) {
-    const silentCount = unanswerable.filter(({ hits }) => !hits.some(({ score }) => score >= least)).length;
-    const passageCount = mean(unanswerable.map(({ hits }) => hits.slice(0, 12).filter(({ score }) => score >= least).length));
-    const recallText = (await recall(answered, least)).toFixed(3);
+  for (const minScore of thresholds) {
+    const silentCount = unanswerable.filter(({ hits }) => !hits.some(({ score }) => score >= minScore)).length;
+    const passageCount = mean(unanswerable.map(({ hits }) => hits.slice(0, 12).filter(({ score }) => score >= minScore).length));
+    const recallText = (await recall(answerable, minScore)).toFixed(3);
     const summary = `no passage for ${silentCount} of ${unanswerable.length} without an answer, ${passageCount.toFixed(1)} passages to one of them`;
-    console.log(`minScore ${least.toFixed(2)}: recall@5 ${recallText}, ${summary}`);
+    console.log(`minScore ${minScore.toFixed(2)}: recall@5 ${recallText}, ${summary}`);
   }
 }

@@ -1,5 +1,5 @@
 /** Returns the path of a chat with a deployment. */
-export const chat = (deployment: string): string => `/openai/deployments/${deployment}/chat/completions`;
+export const getChatPath = (deployment: string): string => `/openai/deployments/${deployment}/chat/completions`;
 
 /** Creates a request with one message of about this size in bytes. */
 export function toMessages(index: number, bytes = 200): object {
@@ -8,6 +8,6 @@ export function toMessages(index: number, bytes = 200): object {
 }
 
 /** Returns the unexpected statuses. */
-export function unlike(expected: readonly number[], ...statuses: readonly number[]): readonly number[] {
+export function findUnexpected(expected: readonly number[], ...statuses: readonly number[]): readonly number[] {
   return statuses.filter((status) => !expected.includes(status));
 }

@@ -1,22 +1,22 @@
 import type { Reading } from './readings.ts';
 
 const barWidth = 60;
-const inMegabytes = (bytes: number | undefined): string => (bytes === undefined ? '–' : (bytes / 1e6).toFixed(0));
+const toMegabytes = (bytes: number | undefined): string => (bytes === undefined ? '–' : (bytes / 1e6).toFixed(0));
 
 type Column = readonly [title: string, of: (reading: Reading) => string];
 
 const columns: readonly Column[] = [
   ['minute', ({ minute }) => minute.toFixed(0)],
-  ['RSS', ({ rss }) => inMegabytes(rss)],
-  ['own pages', ({ anonymous }) => inMegabytes(anonymous)],
-  ['heap used', ({ heapUsed }) => inMegabytes(heapUsed)],
-  ['heap', ({ heap }) => inMegabytes(heap)],
-  ['array buffers', ({ arrayBuffers }) => inMegabytes(arrayBuffers)],
-  ['other external', ({ external }) => inMegabytes(external)],
-  ['native', ({ native }) => inMegabytes(native)],
+  ['RSS', ({ rss }) => toMegabytes(rss)],
+  ['own pages', ({ anonymous }) => toMegabytes(anonymous)],
+  ['heap used', ({ heapUsed }) => toMegabytes(heapUsed)],
+  ['heap', ({ heap }) => toMegabytes(heap)],
+  ['array buffers', ({ arrayBuffers }) => toMegabytes(arrayBuffers)],
+  ['other external', ({ external }) => toMegabytes(external)],
+  ['native', ({ native }) => toMegabytes(native)],
   [
     'caches',
-    ({ caches }) => inMegabytes(caches.size === 0 ? undefined : [...caches.values()].reduce((sum, size) => sum + size, 0)),
+    ({ caches }) => toMegabytes(caches.size === 0 ? undefined : [...caches.values()].reduce((sum, size) => sum + size, 0)),
   ],
 ];
 
@@ -30,10 +30,10 @@ export const ruler = `|${columns.map(([title]) => `${'-'.repeat(title.length + 1
 
 /** Returns a bar chart of RSS per minute. */
 export function toChart(readings: readonly Reading[]): string {
-  const most = Math.max(...readings.map(({ rss }) => rss));
+  const maxRss = Math.max(...readings.map(({ rss }) => rss));
   const bars = readings.map(({ minute, rss }) => {
-    const bar = '█'.repeat(Math.round((rss / most) * barWidth));
-    return `${minute.toFixed(0).padStart(4)} ${bar.padEnd(barWidth)} ${inMegabytes(rss)} MB`;
+    const bar = '█'.repeat(Math.round((rss / maxRss) * barWidth));
+    return `${minute.toFixed(0).padStart(4)} ${bar.padEnd(barWidth)} ${toMegabytes(rss)} MB`;
   });
   return bars.join('\n');
 }

@@ -1,4 +1,4 @@
-import { chat, toMessages, unlike } from './calls.ts';
+import { findUnexpected, getChatPath, toMessages } from './calls.ts';
 import type { Kind } from './mix.ts';
 import type { NodeClient } from './node-client.ts';
 
@@ -37,11 +37,15 @@ async function queryOwnDocument(client: NodeClient, index: number, headers: Reco
   const body = { applicationTypeSchemaId, applicationProperties };
   const created = await client.send({ method: 'PUT', path: `/v1/${application}`, headers, body });
   const answer = await client.send({
-    path: chat(encodeURIComponent(application)),
+    path: getChatPath(encodeURIComponent(application)),
     headers,
     body: { messages: [{ role: 'user', content: `What is the price of the ${index}th item?` }] },
   });
-  return [...unlike([200], saved.status), ...unlike([200, 201], created.status), ...unlike([200], answer.status)];
+  return [
+    ...findUnexpected([200], saved.status),
+    ...findUnexpected([200, 201], created.status),
+    ...findUnexpected([200], answer.status),
+  ];
 }
 
 /**
@@ -52,14 +56,14 @@ export function toDemoMix(key: string): readonly Kind[] {
   const createRun =
     (toBody: (index: number) => object, path: string): Kind['run'] =>
     async (client, index) =>
-      unlike([200], (await client.send({ path, headers, body: toBody(index) })).status);
+      findUnexpected([200], (await client.send({ path, headers, body: toBody(index) })).status);
   const question = (index: number): object => ({
     stream: index % 2 === 0,
     messages: [{ role: 'user', content: questions[index % questions.length] }],
   });
   return [
-    { name: 'question to the sample', weight: 8, run: createRun(question, chat('sample')) },
-    { name: 'chat with the demo', weight: 6, run: createRun((index) => toMessages(index, 20_000), chat('demo')) },
+    { name: 'question to the sample', weight: 8, run: createRun(question, getChatPath('sample')) },
+    { name: 'chat with the demo', weight: 6, run: createRun((index) => toMessages(index, 20_000), getChatPath('demo')) },
     {
       name: 'embeddings by the built-in model',
       weight: 5,

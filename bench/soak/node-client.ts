@@ -10,7 +10,7 @@ export interface RequestOptions {
   readonly body?: object | string;
 }
 
-export interface Answered {
+export interface NodeResponse {
   readonly status: number;
   readonly text: string;
   readonly json: () => unknown;
@@ -28,7 +28,7 @@ export class NodeClient {
     this.token = token;
   }
 
-  async send(options: RequestOptions): Promise<Answered> {
+  async send(options: RequestOptions): Promise<NodeResponse> {
     const response = await this.#open(options);
     const text = (await buffer(response)).toString();
     return { status: response.statusCode ?? 0, text, json: () => JSON.parse(text) as unknown };

@@ -18,7 +18,7 @@ export interface SoakedNode {
   readonly port: number;
   readonly isAlive: () => boolean;
   /** Returns the output so far. */
-  readonly output: () => string;
+  readonly readOutput: () => string;
   readonly stop: () => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function startNode({ root, configuration, environment }: NodeOption
     pid: child.pid ?? 0,
     port,
     isAlive: () => isAlive(child),
-    output: () => readFileSync(logPath, 'utf8'),
+    readOutput: () => readFileSync(logPath, 'utf8'),
     async stop() {
       await end(child);
       rmSync(folder, { recursive: true, force: true });

@@ -4,23 +4,23 @@ export interface Figure {
   /** Maximum permitted value. */
   readonly max: number;
   readonly unit: string;
-  readonly got: number;
+  readonly value: number;
   /** Additional details. */
   readonly details?: readonly string[];
 }
 
-export function isMet({ got, max }: Figure): boolean {
-  return got <= max;
+export function isMet({ value, max }: Figure): boolean {
+  return value <= max;
 }
 
 /** Returns a Markdown table of the figures, followed by their details. */
 export function toTable(figures: readonly Figure[]): string {
   const lines = figures.map((figure) => {
-    const { title, max, unit, got } = figure;
-    const digits = got < 10 && !Number.isInteger(got) ? 2 : 0;
-    return `| ${title} | ≤ ${max} ${unit} | ${got.toFixed(digits)} ${unit} | ${isMet(figure) ? '✓' : '✗ missed'} |`;
+    const { title, max, unit, value } = figure;
+    const digits = value < 10 && !Number.isInteger(value) ? 2 : 0;
+    return `| ${title} | ≤ ${max} ${unit} | ${value.toFixed(digits)} ${unit} | ${isMet(figure) ? '✓' : '✗ missed'} |`;
   });
   const details = figures.flatMap(({ title, details = [] }) => details.map((detail) => `- ${title}: ${detail}`));
-  const table = ['| figure | wanted | got | met |', '| --- | ---: | ---: | ---: |', ...lines].join('\n');
+  const table = ['| figure | target | measured | met |', '| --- | ---: | ---: | ---: |', ...lines].join('\n');
   return details.length === 0 ? table : `${table}\n\n${details.join('\n')}`;
 }

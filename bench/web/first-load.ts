@@ -5,7 +5,7 @@ import { measureUntil } from './stored-items.ts';
 import type { WebWorld } from './world.ts';
 
 /** Records the time of the first frame with an enabled message field. */
-const noteUsable = `(() => {
+const recordUsable = `(() => {
   const look = () => {
     const box = document.querySelector('#message');
     if (box !== null && !box.disabled) globalThis.usableAtMs = performance.now();
@@ -14,7 +14,7 @@ const noteUsable = `(() => {
   requestAnimationFrame(look);
 })()`;
 
-interface Loaded {
+interface FirstLoad {
   readonly requests: readonly string[];
   readonly bytes: number;
   /** Size of the typeface, which loads after the rest. */
@@ -22,7 +22,7 @@ interface Loaded {
 }
 
 /** Returns the requests and the network bytes of a first visit, including headers. */
-async function load(page: Page, address: string): Promise<Loaded> {
+async function measureVisit(page: Page, address: string): Promise<FirstLoad> {
   const session = await page.context().newCDPSession(page);
   const requests: string[] = [];
   let bytes = 0;
@@ -43,11 +43,11 @@ async function load(page: Page, address: string): Promise<Loaded> {
   return { requests, bytes, typefaceBytes: await typefaceBytes.promise };
 }
 
-async function usableAfterMs(world: WebWorld): Promise<number> {
+async function measureUsableMs(world: WebWorld): Promise<number> {
   const page = await world.blank();
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
-  await page.addInitScript(noteUsable);
+  await page.addInitScript(recordUsable);
   await page.goto(world.address);
   await measureUntil(page, '', 'globalThis.usableAtMs > 0');
   const ms = Number(await page.evaluate('globalThis.usableAtMs'));
@@ -58,15 +58,15 @@ async function usableAfterMs(world: WebWorld): Promise<number> {
 /** Measures the cost of a first visit and the time until the user can type on a slow machine. */
 export async function measureFirstLoad(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.blank();
-  const { requests, bytes, typefaceBytes } = await load(page, world.address);
+  const { requests, bytes, typefaceBytes } = await measureVisit(page, world.address);
   await page.context().close();
   const times: number[] = [];
-  for (let round = 0; round < 5; round += 1) times.push(await usableAfterMs(world));
+  for (let round = 0; round < 5; round += 1) times.push(await measureUsableMs(world));
   const { median = Number.POSITIVE_INFINITY } = toSpread(times) ?? {};
   return [
-    { title: 'first load, compressed', max: 120, unit: 'kB', got: bytes / 1000 },
-    { title: 'first load, requests', max: 12, unit: '', got: requests.length, details: [requests.join(', ')] },
-    { title: 'typeface, after the input works', max: 50, unit: 'kB', got: typefaceBytes / 1000 },
-    { title: 'input works, processor slowed 4×, median of 5', max: 2, unit: 's', got: median / 1000 },
+    { title: 'first load, compressed', max: 120, unit: 'kB', value: bytes / 1000 },
+    { title: 'first load, requests', max: 12, unit: '', value: requests.length, details: [requests.join(', ')] },
+    { title: 'typeface, after the input works', max: 50, unit: 'kB', value: typefaceBytes / 1000 },
+    { title: 'input works, processor slowed 4×, median of 5', max: 2, unit: 's', value: median / 1000 },
   ];
 }

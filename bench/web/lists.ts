@@ -4,10 +4,10 @@ import type { Figure } from './figure.ts';
 import { createChats, measureUntil, store } from './stored-items.ts';
 import { startWebWorld, type WebWorld, type WorldOptions } from './world.ts';
 
-const many = 10_000;
+const chatCount = 10_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const typed = (text: string): string => `(() => {
+const createTypingScript = (text: string): string => `(() => {
   const box = document.querySelector('.sidebar input[type=search], .sidebar .search input');
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(box, ${JSON.stringify(text)});
   box.dispatchEvent(new Event('input', { bubbles: true }));
@@ -21,14 +21,15 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
   const searched: number[] = [];
   const listed: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    searched.push(await measureUntil(page, typed(`number${9876 - round}x`), `${itemCount} === 1`));
+    searched.push(await measureUntil(page, createTypingScript(`number${9876 - round}x`), `${itemCount} === 1`));
     await pause(500);
-    listed.push(await measureUntil(page, typed(''), `${itemCount} >= 100`));
+    listed.push(await measureUntil(page, createTypingScript(''), `${itemCount} >= 100`));
     await pause(500);
   }
-  const middle = (all: readonly number[]): number => all.toSorted((left, right) => left - right)[rounds >> 1] ?? Number.NaN;
+  const computeMedian = (all: readonly number[]): number =>
+    all.toSorted((left, right) => left - right)[rounds >> 1] ?? Number.NaN;
   const toFigure = (what: string, all: readonly number[]): Figure => ({
-    ...{ title: `10,000 conversations ${what}, ${where}, median of ${rounds}`, max: 100, unit: 'ms', got: middle(all) },
+    ...{ title: `10,000 conversations ${what}, ${where}, median of ${rounds}`, max: 100, unit: 'ms', value: computeMedian(all) },
     details: [`from ${Math.round(Math.min(...all))} to ${Math.round(Math.max(...all))} ms`],
   });
   return [toFigure('searched', searched), toFigure('listed', listed)];
@@ -37,7 +38,7 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
 /** Measures ten thousand chats that are stored in the browser. */
 export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
-  await store(page, createChats(many));
+  await store(page, createChats(chatCount));
   await page.locator('.conversation-item').nth(50).waitFor();
   const figures = await measureRounds(page, 'in the browser');
   await page.context().close();
@@ -51,13 +52,13 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
   await using world = await startWebWorld({ ...options, conversations: 'server' });
   await fill(world);
   const page = await world.blank();
-  let prepared = 0;
+  let searchCount = 0;
   page.on('requestfinished', (request) => {
-    if (request.url().includes('/v1/chats?query=')) prepared += 1;
+    if (request.url().includes('/v1/chats?query=')) searchCount += 1;
   });
   const openedMs = performance.now();
   await page.goto(world.address);
-  while (prepared < 2) await pause(100);
+  while (searchCount < 2) await pause(100);
   const preparedMs = performance.now() - openedMs;
   await pause(3000);
   const first = await measureFirstKey(page, 'number9877x');
@@ -75,7 +76,7 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
     title: `the first key, pressed as the field is entered, ${where}`,
     max: 100,
     unit: 'ms',
-    got: first,
+    value: first,
     details,
   };
   return [searched, entered, listed];
@@ -84,8 +85,8 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
 /** Measures the first search of a page. The page learns about the search only from the first key press. */
 async function measureFirstKey(page: Awaited<ReturnType<WebWorld['open']>>, word: string): Promise<number> {
   const enter = "document.querySelector('.sidebar .search input').focus()";
-  const ms = await measureUntil(page, `${enter};${typed(word)}`, `${itemCount} === 1`);
-  await measureUntil(page, typed(''), `${itemCount} >= 100`);
+  const ms = await measureUntil(page, `${enter};${createTypingScript(word)}`, `${itemCount} === 1`);
+  await measureUntil(page, createTypingScript(''), `${itemCount} >= 100`);
   await page.evaluate('document.activeElement.blur()');
   await pause(1000);
   return ms;
@@ -119,7 +120,7 @@ async function writeChat(url: string, id: string, body: object): Promise<void> {
 async function fill({ service }: WebWorld): Promise<void> {
   const nowMs = Date.now();
   const replyText = 'a reply of some hundred characters in plain words about the item '.repeat(6);
-  for (let first = 0; first < many; first += 20) {
+  for (let first = 0; first < chatCount; first += 20) {
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         const at = first + index;

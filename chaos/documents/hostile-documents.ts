@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { makeDocxFromBody, makeZip, wordParagraph } from '../../bench/retrieval/make/make-office.ts';
+import { makeDocxFromBody, makeZip, toWordParagraph } from '../../bench/retrieval/make/make-office.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 
 /** A file that is harmful to its reader, or only looks harmful. */
@@ -39,7 +39,7 @@ export function hostileDocuments(): readonly HostileDocument[] {
     'no-pdf.pdf': Buffer.alloc(100_000, '%PDF-1.7 '),
     'bomb.docx': makeZip({ 'word/document.xml': Buffer.alloc(250 * megabyte, 'a') }),
     'deep.docx': makeDocxFromBody(`${'<w:ins>'.repeat(200_000)}${'</w:ins>'.repeat(200_000)}`),
-    'long.docx': makeDocxFromBody(wordParagraph('word '.repeat(400_000))),
+    'long.docx': makeDocxFromBody(toWordParagraph('word '.repeat(400_000))),
     'entities.docx': makeZip({ 'word/document.xml': '<!DOCTYPE a [<!ENTITY b "c">]><w:document>&b;</w:document>' }),
     'many.xlsx': makeZip(
       Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`xl/worksheets/sheet${index}.xml`, '<a/>'])),

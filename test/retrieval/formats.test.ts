@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Paper } from '../../bench/retrieval/corpus/paper.ts';
 import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
-import { makeDocxFromBody, makeZip, wordParagraph } from '../../bench/retrieval/make/make-office.ts';
+import { makeDocxFromBody, makeZip, toWordParagraph } from '../../bench/retrieval/make/make-office.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { load } from './loading.ts';
 
@@ -178,7 +178,7 @@ describe('reading a document', () => {
   it('counts pages by the page breaks of the last rendering for DOCX', async () => {
     const renderedBreak = '<w:r><w:lastRenderedPageBreak/><w:t>on page two</w:t></w:r>';
     const explicitBreak = '<w:p><w:r><w:br w:type="page"/></w:r></w:p>';
-    const body = `${wordParagraph('one')}${explicitBreak}<w:p>${renderedBreak}</w:p>${wordParagraph('still two')}`;
+    const body = `${toWordParagraph('one')}${explicitBreak}<w:p>${renderedBreak}</w:p>${toWordParagraph('still two')}`;
     const { passages } = await load(makeDocxFromBody(body), 'a.docx');
     expect(passages.map(({ page, text }) => [page, text])).toEqual([
       [1, 'one'],

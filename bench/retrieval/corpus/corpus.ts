@@ -5,7 +5,7 @@ import type { Paper } from './paper.ts';
 import policies from './policies.json' with { type: 'json' };
 import settings from './settings.json' with { type: 'json' };
 import slides from './slides.json' with { type: 'json' };
-import { tables } from './tables.ts';
+import { createTables } from './tables.ts';
 
 export interface CorpusDocument {
   readonly file: string;
@@ -14,7 +14,7 @@ export interface CorpusDocument {
 
 /** Creates the forty documents, which are the same in every run. */
 export function createCorpus(): CorpusDocument[] {
-  const papers: readonly Paper[] = [...manuals, ...policies, ...tables(), ...slides, ...notes];
+  const papers: readonly Paper[] = [...manuals, ...policies, ...createTables(), ...slides, ...notes];
   const documents = papers.map((paper) => ({ file: paper.file, bytes: makeDocument(paper) }));
   const json = Object.entries(settings).map(([file, value]) => ({
     file,

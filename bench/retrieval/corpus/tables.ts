@@ -64,30 +64,30 @@ const materials = ['steel', 'brass', 'nylon', 'silicone', 'ceramic', 'copper'];
 const letters = 'ABCDEFGHKLMNPRSTVWX';
 
 /** Creates long tables, mostly of spare parts, people, and shipments with codes. */
-export function tables(): Paper[] {
+export function createTables(): Paper[] {
   const dice = new Dice(20_261_121);
   return [
-    sheet('spare-parts.csv', 'Spare parts', [['Parts', partsTable(dice, 120)]]),
-    sheet('shipments.csv', 'Shipments', [['Shipments', shipmentsTable(dice, 100)]]),
-    sheet('on-call.csv', 'On-call rota', [['Rota', rotaTable(dice)]]),
-    sheet('sensor-log.csv', 'Sensor log', [['Log', sensorTable(dice, 90)]]),
-    sheet('price-list.xlsx', 'Price list', [
-      ['Machines', machinesTable()],
-      ['Services', servicesTable()],
-      ['Discounts', discountsTable()],
+    createSheet('spare-parts.csv', 'Spare parts', [['Parts', createPartsTable(dice, 120)]]),
+    createSheet('shipments.csv', 'Shipments', [['Shipments', createShipmentsTable(dice, 100)]]),
+    createSheet('on-call.csv', 'On-call rota', [['Rota', createRotaTable(dice)]]),
+    createSheet('sensor-log.csv', 'Sensor log', [['Log', createSensorTable(dice, 90)]]),
+    createSheet('price-list.xlsx', 'Price list', [
+      ['Machines', createMachinesTable()],
+      ['Services', createServicesTable()],
+      ['Discounts', createDiscountsTable()],
     ]),
-    sheet('staff-directory.xlsx', 'Staff directory', [
-      ['Engineering', staffTable(dice, 0, 13)],
-      ['Operations', staffTable(dice, 13, 26)],
+    createSheet('staff-directory.xlsx', 'Staff directory', [
+      ['Engineering', createStaffTable(dice, 0, 13)],
+      ['Operations', createStaffTable(dice, 13, 26)],
     ]),
-    sheet('inventory.xlsx', 'Inventory', [
-      ['House 2', inventoryTable(dice, 45)],
-      ['House 5', inventoryTable(dice, 45)],
+    createSheet('inventory.xlsx', 'Inventory', [
+      ['House 2', createInventoryTable(dice, 45)],
+      ['House 5', createInventoryTable(dice, 45)],
     ]),
   ];
 }
 
-function sheet(file: string, title: string, pages: readonly (readonly [string, Table])[]): Paper {
+function createSheet(file: string, title: string, pages: readonly (readonly [string, Table])[]): Paper {
   return { file, title, parts: pages.map(([heading, table]) => ({ heading, table })) };
 }
 
@@ -95,7 +95,7 @@ function toCode(dice: Dice, shape: string): string {
   return shape.replace(/[A#]/g, (sign) => (sign === 'A' ? dice.pick([...letters]) : `${dice.below(10)}`));
 }
 
-function partsTable(dice: Dice, count: number): Table {
+function createPartsTable(dice: Dice, count: number): Table {
   const rows = Array.from({ length: count }, () => [
     toCode(dice, 'AA-####/a').replace('a', dice.pick(['x', 'y', 'z'])),
     `${dice.pick(materials)} ${dice.pick(goods)}`,
@@ -106,7 +106,7 @@ function partsTable(dice: Dice, count: number): Table {
   return { header: ['Part number', 'Name', 'Price EUR', 'In stock', 'Place'], rows };
 }
 
-function shipmentsTable(dice: Dice, count: number): Table {
+function createShipmentsTable(dice: Dice, count: number): Table {
   const rows = Array.from({ length: count }, () => [
     toCode(dice, 'SHP#######'),
     dice.pick(towns),
@@ -117,7 +117,7 @@ function shipmentsTable(dice: Dice, count: number): Table {
   return { header: ['Shipment', 'Destination', 'Status', 'Last scan', 'Weight'], rows };
 }
 
-function rotaTable(dice: Dice): Table {
+function createRotaTable(dice: Dice): Table {
   const rows = Array.from({ length: 40 }, (_, week) => [
     `week ${week + 1}`,
     dice.pick(people),
@@ -127,7 +127,7 @@ function rotaTable(dice: Dice): Table {
   return { header: ['Calendar week', 'First on call', 'Stand-in', 'Phone'], rows };
 }
 
-function sensorTable(dice: Dice, count: number): Table {
+function createSensorTable(dice: Dice, count: number): Table {
   const rows = Array.from({ length: count }, (_, index) => [
     toCode(dice, 'TS-A###'),
     `hall ${1 + dice.below(8)}`,
@@ -138,7 +138,7 @@ function sensorTable(dice: Dice, count: number): Table {
   return { header: ['Sensor', 'Hall', 'Temperature C', 'Humidity percent', 'Remark'], rows };
 }
 
-function machinesTable(): Table {
+function createMachinesTable(): Table {
   const rows = [
     ['Aurora C200', 'coffee machine', '649'],
     ['Borealis D90', 'dishwasher', '789'],
@@ -152,7 +152,7 @@ function machinesTable(): Table {
   return { header: ['Model', 'Kind', 'Price EUR'], rows };
 }
 
-function servicesTable(): Table {
+function createServicesTable(): Table {
   const rows = [
     ['Visit of a technician', 'first hour', '95'],
     ['Visit of a technician', 'each further half hour', '35'],
@@ -165,7 +165,7 @@ function servicesTable(): Table {
   return { header: ['Service', 'Unit', 'Price EUR'], rows };
 }
 
-function discountsTable(): Table {
+function createDiscountsTable(): Table {
   const rows = [
     ['Schools and kindergartens', '18 percent'],
     ['Staff and pensioners', '25 percent'],
@@ -176,7 +176,7 @@ function discountsTable(): Table {
   return { header: ['Who', 'Reduction'], rows };
 }
 
-function staffTable(dice: Dice, from: number, to: number): Table {
+function createStaffTable(dice: Dice, from: number, to: number): Table {
   const jobs = [
     'test engineer',
     'electrician',
@@ -204,7 +204,7 @@ function staffTable(dice: Dice, from: number, to: number): Table {
   return { header: ['Name', 'Job', 'Room', 'Extension', 'Lives in'], rows };
 }
 
-function inventoryTable(dice: Dice, count: number): Table {
+function createInventoryTable(dice: Dice, count: number): Table {
   const things = [
     'oscilloscope',
     'label printer',

@@ -19,7 +19,7 @@ const makers: Readonly<Record<string, (paper: Paper) => Uint8Array<ArrayBuffer> 
   csv: ({ parts }) =>
     parts
       .flatMap(({ table }) => (table === undefined ? [] : [table.header, ...table.rows]))
-      .map((row) => row.map(quoted).join(','))
+      .map((row) => row.map(quote).join(','))
       .join('\r\n'),
   pdf: ({ title, parts }) => makePdf(parts.map((part, index) => toLines(part, index === 0 ? title : undefined))),
   docx: makeDocx,
@@ -36,12 +36,12 @@ export function makeDocument(paper: Paper): Uint8Array<ArrayBuffer> {
 function toHtml({ title, parts }: Paper): string {
   const body = parts.map(
     ({ heading, paragraphs = [], table }) =>
-      `<h2>${escapeXml(heading)}</h2>${paragraphs.map((text) => `<p>${escapeXml(text)}</p>`).join('')}${table ? htmlTable(table) : ''}`,
+      `<h2>${escapeXml(heading)}</h2>${paragraphs.map((text) => `<p>${escapeXml(text)}</p>`).join('')}${table ? toHtmlTable(table) : ''}`,
   );
   return `<!doctype html><html><head><title>${escapeXml(title)}</title><style>p { margin: 0 }</style></head><body><h1>${escapeXml(title)}</h1>${body.join('\n')}</body></html>`;
 }
 
-function htmlTable({ header, rows }: Table): string {
+function toHtmlTable({ header, rows }: Table): string {
   const row = (cells: readonly string[], tag: string): string =>
     `<tr>${cells.map((cell) => `<${tag}>${escapeXml(cell)}</${tag}>`).join('')}</tr>`;
   return `<table>${row(header, 'th')}${rows.map((cells) => row(cells, 'td')).join('')}</table>`;
@@ -51,7 +51,7 @@ function toMarkdown({ header, rows }: Table): string {
   return [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-function quoted(cell: string): string {
+function quote(cell: string): string {
   return /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 

@@ -24,12 +24,12 @@ export function makeDocx({ title, parts }: Paper): Bytes {
     const pageBreak = index === 0 ? '' : '<w:p><w:r><w:br w:type="page"/></w:r></w:p>';
     return (
       pageBreak +
-      wordParagraph(heading, 'Heading2') +
-      paragraphs.map((text) => wordParagraph(text)).join('') +
-      (table ? wordTable(table) : '')
+      toWordParagraph(heading, 'Heading2') +
+      paragraphs.map((text) => toWordParagraph(text)).join('') +
+      (table ? toWordTable(table) : '')
     );
   });
-  return makeDocxFromBody(`${wordParagraph(title, 'Heading1')}${body.join('')}`);
+  return makeDocxFromBody(`${toWordParagraph(title, 'Heading1')}${body.join('')}`);
 }
 
 /** Creates a Word document with this body. */
@@ -45,14 +45,14 @@ export function makeDocxFromBody(body: string): Bytes {
   });
 }
 
-export function wordParagraph(text: string, style?: string): string {
+export function toWordParagraph(text: string, style?: string): string {
   const properties = style === undefined ? '' : `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>`;
   return `<w:p>${properties}<w:r><w:t xml:space="preserve">${escapeXml(text)}</w:t></w:r></w:p>`;
 }
 
-function wordTable({ header, rows }: Table): string {
+function toWordTable({ header, rows }: Table): string {
   const row = (cells: readonly string[]): string =>
-    `<w:tr>${cells.map((cell) => `<w:tc>${wordParagraph(cell)}</w:tc>`).join('')}</w:tr>`;
+    `<w:tr>${cells.map((cell) => `<w:tc>${toWordParagraph(cell)}</w:tc>`).join('')}</w:tr>`;
   return `<w:tbl>${[header, ...rows].map(row).join('')}</w:tbl>`;
 }
 
@@ -77,24 +77,24 @@ export function makePptx({ parts }: Paper): Bytes {
     '_rels/.rels': toRelations([['rId1', 'officeDocument', 'ppt/presentation.xml']]),
   };
   for (const [index, { heading, paragraphs = [], table }] of parts.entries()) {
-    const shapes = `${shape([heading], 'title')}${paragraphs.length > 0 ? shape(paragraphs, 'body') : ''}${table ? slideTable(table) : ''}`;
+    const shapes = `${toShape([heading], 'title')}${paragraphs.length > 0 ? toShape(paragraphs, 'body') : ''}${table ? toSlideTable(table) : ''}`;
     files[`ppt/slides/slide${index + 1}.xml`] =
       `${xml}<p:sld ${slideSpace}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`;
   }
   return makeZip(files);
 }
 
-function shape(lines: readonly string[], type: string): string {
-  return `<p:sp><p:nvSpPr><p:nvPr><p:ph type="${type}"/></p:nvPr></p:nvSpPr><p:txBody>${lines.map(line).join('')}</p:txBody></p:sp>`;
+function toShape(lines: readonly string[], type: string): string {
+  return `<p:sp><p:nvSpPr><p:nvPr><p:ph type="${type}"/></p:nvPr></p:nvSpPr><p:txBody>${lines.map(toTextLine).join('')}</p:txBody></p:sp>`;
 }
 
-function line(text: string): string {
+function toTextLine(text: string): string {
   return `<a:p><a:r><a:t>${escapeXml(text)}</a:t></a:r></a:p>`;
 }
 
-function slideTable({ header, rows }: Table): string {
+function toSlideTable({ header, rows }: Table): string {
   const row = (cells: readonly string[]): string =>
-    `<a:tr>${cells.map((cell) => `<a:tc><a:txBody>${line(cell)}</a:txBody></a:tc>`).join('')}</a:tr>`;
+    `<a:tr>${cells.map((cell) => `<a:tc><a:txBody>${toTextLine(cell)}</a:txBody></a:tc>`).join('')}</a:tr>`;
   return `<p:graphicFrame><a:graphic><a:graphicData><a:tbl>${[header, ...rows].map(row).join('')}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
 }
 
