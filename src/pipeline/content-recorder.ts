@@ -178,7 +178,7 @@ class Truncation {
     return `${part}[${text.length - part.length} characters truncated]`;
   }
 
-  /** Counts the bytes of an item. If none are left, marks the content as truncated and returns false. */
+  /** Counts the bytes of an item. If no bytes remain, marks the content as truncated and returns false. */
   #consume(bytes: number): boolean {
     this.#bytesLeft -= bytes + itemBytes;
     if (this.#bytesLeft > 0) return true;

@@ -164,7 +164,7 @@ class ReplyReferences {
     });
   }
 
-  /** Returns undefined if the attachment has neither data nor a reference left. */
+  /** Returns undefined if no data and no reference of the attachment remain. */
   #toReadableAttachment(attachment: JsonObject, key: string): JsonObject | undefined {
     const { url, reference_url: reference, index, data } = attachment;
     const at = typeof index === 'number' ? `${key} ${index}` : undefined;

@@ -83,7 +83,7 @@ export class AddinMount {
   }
 }
 
-/** Replaces the request headers by those that a standalone gateway would send. */
+/** Replaces the request headers with those that a standalone gateway would send. */
 function rewriteRequestFields(request: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
   const { headers, socket } = request;
   const ownFields = getGatewayFields(findClientKey(headers), resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
@@ -93,7 +93,7 @@ function rewriteRequestFields(request: IncomingMessage, isTrustedProxy: (address
   request.rawHeaders = Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
 }
 
-/** Replaces the CORS headers of the service by those of the gateway, and removes cookies. */
+/** Replaces the CORS headers of the service with the headers of the gateway, and removes cookies. */
 function rewriteResponseFields(response: ServerResponse, cors: readonly string[]): void {
   rewriteHead(response, () => {
     const vary = response.getHeader('vary');

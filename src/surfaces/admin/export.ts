@@ -29,8 +29,9 @@ export interface Table {
 }
 
 /**
- * Sends all pages. The next page is read when the client has received the previous one, and none after it disconnects. An error of
- * the first page has its own status. A later error ends the response early, so that the client can recognize it.
+ * Sends all pages. The next page is read when the client has received the previous one. No page is read after the client
+ * disconnects. An error of the first page has its own status. A later error ends the response early, so that the client can
+ * recognize it.
  */
 export async function sendTable(
   reply: FastifyReply,
@@ -85,8 +86,8 @@ function toCell(value: unknown): string {
   if (typeof value === 'number') return String(value);
   const text = Array.isArray(value) ? value.join(' > ') : isJsonObject(value) ? toTagText(value) : String(value);
   // A spreadsheet runs a cell that begins with one of these characters as a formula, and users choose their own names.
-  const inert = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+  const safeText = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText;
 }
 
 /** Returns tags as in `X-Parley-Tags`. */

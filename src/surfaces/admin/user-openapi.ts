@@ -30,7 +30,7 @@ const adminKeys = nameSchema(
       source: {
         enum: ['file', 'runtime', 'user'],
         description:
-          '`file`: a configuration file contains the key. `runtime`: an administrator created it. `user`: a user created it. The times of the first two have the form of the configuration.',
+          '`file`: a configuration file contains the key. `runtime`: an administrator created it. `user`: a user created it. Times of `file` and `runtime` keys are written as in the configuration.',
       },
       expiresAt: {
         type: ['integer', 'string'],

@@ -119,7 +119,7 @@ export type Sharing = Pick<ApplicationEntry, 'userRoles' | 'users'>;
 
 const maxIdLength = 200;
 
-/** Returns an issue for each list that is too long, and for each new user that Parley does not know. */
+/** Returns an issue if a list is too long. Otherwise returns an issue for each new user that Parley does not know. */
 export async function findSharingIssues(
   { userRoles = [], users = [] }: Sharing,
   { stored, people }: { readonly stored: Sharing | undefined; readonly people: Pick<People, 'find'> | undefined },

@@ -77,7 +77,9 @@ async function findUnknownDeployments(entry: EntryParts, { caller, catalog, snap
   return issues.flat();
 }
 
-/** Reports roles that only an identity provider could grant. Suggests only roles of the caller, because role names are not public. */
+/**
+ * Reports roles that only an identity provider could grant. Suggests only roles of the caller, because role names are not public.
+ */
 async function findUnknownRoles({ userRoles = [] }: EntryParts, { caller, snapshot }: CheckContext): Promise<Issues> {
   const knownRoles = listKnownRoles(snapshot.configuration);
   return listReferences(['userRoles'], userRoles)
@@ -147,7 +149,9 @@ function listReferences(path: Issue['path'], list: unknown): { path: Issue['path
   return list.flatMap((value: unknown, index) => (typeof value === 'string' ? [{ path: [...path, index], value }] : []));
 }
 
-/** Returns the documents of a quick app, with the paths of their fields. Properties of an application with an endpoint are its own. */
+/**
+ * Returns the documents of a quick app, with the paths of their fields. An application with an endpoint has no documents here.
+ */
 export function listDocuments({ endpoint, applicationProperties }: EntryParts): { path: Issue['path']; value: string }[] {
   if (endpoint !== undefined) return [];
   const documentUrl = applicationProperties?.document_relative_url;

@@ -62,8 +62,8 @@ type DraftDeps = Pick<ApplicationDeps, 'store' | 'catalog' | 'files' | 'people' 
 const unsavedPath = 'unsaved';
 
 /**
- * Returns the deployment of an unsaved application, after the checks of `PUT`. `path` is the encoded `{bucket}/{path}` of the saved
- * application, which provides the secrets that are `***`, or `{bucket}/unsaved`.
+ * Returns the deployment of an unsaved application, after the checks of `PUT`. `path` is the encoded `{bucket}/{path}` of the
+ * saved application, or `{bucket}/unsaved`. The saved application provides the secrets that are `***`.
  */
 export async function readDraft(
   { clock, ...deps }: DraftDeps,

@@ -161,7 +161,7 @@ export interface ImportDeps extends Pick<SurfaceDeps, 'identify' | 'snapshot'> {
 
 /** Maximum size of a document in bytes. If `security.maxBodyBytes` is less, that bound applies. */
 const maxDocumentBytes = 2 * 1024 ** 2;
-/** URL of a document in the body, which has no address. Its protocol marks relative addresses of servers, which are rejected. */
+/** Base URL of a document in the body, which has no URL itself. A relative server URL gets this protocol and is rejected. */
 const noUrl = 'none:/';
 
 /** Serves `POST /v1/import-openapi`, which converts an OpenAPI document into toolsets of a quick app. It saves nothing. */

@@ -51,7 +51,7 @@ const finishReason = orNull(
 
 const delta = buildOptionalObject({
   ...messageFields,
-  custom_content: { ...customContentDelta, description: 'Additional content apart from the text.' },
+  custom_content: { ...customContentDelta, description: 'Content in addition to the text.' },
 });
 
 /**

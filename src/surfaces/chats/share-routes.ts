@@ -185,7 +185,7 @@ async function identifySharer(deps: ShareRoutesDeps, request: FastifyRequest): P
   return subject;
 }
 
-/** Replaces the paths of the owner's files in a turn by URLs of the share, so that readers do not see the paths. */
+/** Replaces the paths of the owner's files in a turn with URLs of the share, so that readers do not see the paths. */
 function withShareUrls(turn: JsonObject, token: string): JsonObject {
   const toFileItem = ({ file, ...attachment }: JsonObject): JsonObject =>
     file === undefined ? attachment : { ...attachment, url: `shared-chats/${token}/files/${file}` };

@@ -18,7 +18,7 @@ export const compatErrorDialect = { acceptsXApiKey: false, idHeaders: ['x-reques
 /** Dialect for paths where `model` in the body names the deployment. Uses the error code of the OpenAI API. */
 export const modelErrorDialect = withNotFoundCode('model_not_found');
 
-/** Replaces the error code of an unknown deployment by a code that clients of the dialect recognize. */
+/** Replaces the error code of an unknown deployment with a code that clients of the dialect recognize. */
 export function withNotFoundCode(code: string): ErrorDialect {
   return {
     ...compatErrorDialect,

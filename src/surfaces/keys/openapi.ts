@@ -49,7 +49,7 @@ export const keyOperations = listOperations(shared, {
   },
   'post /v1/user/keys/{key}/rotate': {
     id: 'rotateUserKey',
-    summary: 'Replaces a key by a new key with the same ID',
+    summary: 'Replaces a key with a new key that has the same ID',
     parameters: [keyParameter],
     body: json(
       { name: 'KeyRotation', schema: KeyRotation },

@@ -76,7 +76,7 @@ function* findKeyIssues(id: string, { key, sha256 }: JsonObject, before: Runtime
   if (key !== undefined && (key === '' || !isHeaderValue(key) || key !== key.trim()))
     yield { path, message: 'must not be empty, contain control characters, or start or end with white space' };
   if (before === undefined && /^\d+$/.test(id))
-    yield { path: [], message: 'is not a valid ID: digits only identify keys of the files' };
+    yield { path: [], message: 'is not a valid ID. Only a key of the configuration files can have an ID of digits' };
   const digest = key === undefined ? sha256 : hashKey(key);
   if (digest === undefined) yield { path, message: 'is missing. POST /v1/admin/keys creates a key' };
   if (typeof digest !== 'string') return;
@@ -89,7 +89,7 @@ function* findKeyIssues(id: string, { key, sha256 }: JsonObject, before: Runtime
   }
 }
 
-/** Returns the value of an entry in the store, which has the digest of a key instead of the key. */
+/** Returns the value of an entry for the store. It has the digest of a key instead of the key. */
 export function toStoredValue(kind: EntryKind, value: JsonObject): JsonObject {
   const copy = toPlain(value);
   const { key, ...otherFields } = copy;

@@ -74,8 +74,8 @@ async function createKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
 }
 
 /**
- * Throws `access_denied` if an owner creates a key in another project, or a key with a role that the owner does not have. Keys of
- * owners never administer.
+ * Throws `access_denied` if an owner creates a key in another project, or a key with a role that the owner does not have. An
+ * owner can never create a key with an administrative role.
  */
 function requireOwnerRights(snapshot: ConfigSnapshot, caller: Caller, { project, roles = [] }: NewKey): void {
   if (!ownsProject(snapshot, caller, project))
@@ -117,7 +117,7 @@ async function rotateKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
   return { id, key, prefix };
 }
 
-/** Returns the access to the keys of the files and of administrators, for `/v1/admin/keys`. */
+/** Returns access to the keys of the configuration files and to the keys of administrators, for `/v1/admin/keys`. */
 export function createConfiguredKeys(deps: EntryDeps): ConfiguredKeys {
   return {
     async list({ after, limit }) {

@@ -144,7 +144,7 @@ export function pathTooLong(): ParleyError {
   return new ParleyError('invalid_request', `The path is longer than ${maxNamedPathBytes} bytes in UTF-8.`, { param: 'path' });
 }
 
-/** Metadata of a stored item. Applications have no content, and a `url` as it was given. */
+/** Metadata of a stored item. An application has no content type and length, but the `url` that its client sent. */
 export type ResourceFacts = Pick<FileInfo, 'etag' | 'createdAtMs' | 'updatedAtMs'> &
   Partial<Pick<FileInfo, 'contentType' | 'contentLength'>> & { readonly url?: string | undefined };
 
