@@ -1,4 +1,4 @@
-import { chatPath } from '#test/start-service.ts';
+import { getChatPath } from '#test/start-service.ts';
 
 const megabyte = 2 ** 20;
 const fill = (unit: string, megabytes: number): string =>
@@ -29,12 +29,12 @@ export function largeRequests(): readonly LargeRequest[] {
     'numbers, 2 MB': () => `{"messages":[{"role":"user","content":"x"}],"metadata":[${fill('1234567,', 2)}1]}`,
     'nested, 64 levels': () => `{"messages":[{"role":"user","content":"x"}],"metadata":${'['.repeat(60)}${']'.repeat(60)}}`,
   };
-  const paths = [chatPath('free'), '/msgapi/v1/messages', '/v1/responses'];
+  const paths = [getChatPath('free'), '/msgapi/v1/messages', '/v1/responses'];
   return [
     ...paths.flatMap((path) => Object.entries(contents).map(([name, toBody]) => ({ name: `${name} at ${path}`, path, toBody }))),
     ...Object.entries(schemas).map(([name, schema]) => ({
       name: `a schema of a control: ${name}`,
-      path: chatPath('demo'),
+      path: getChatPath('demo'),
       toBody: () => JSON.stringify(controlled(schema)),
     })),
   ];
@@ -91,7 +91,7 @@ export function largeReplies(): readonly LargeReply[] {
           `{"id":"a","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"${toText()}"},"finish_reason":"stop"}]}`,
         ),
       requests: [
-        { path: chatPath(encodeURIComponent(name)), body: { messages } },
+        { path: getChatPath(encodeURIComponent(name)), body: { messages } },
         { path: '/msgapi/v1/messages', body: { model: name, max_tokens: 9, messages } },
         { path: '/v1/responses', body: { model: name, input: 'Hi', store: false } },
       ],

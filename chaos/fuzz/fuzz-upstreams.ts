@@ -1,4 +1,4 @@
-import { callerKey, chatPath } from '#test/start-service.ts';
+import { callerKey, getChatPath } from '#test/start-service.ts';
 import type { Scenario } from '../scenario.ts';
 import { readOutcome } from '../support/call.ts';
 import { requireSettled, startWatched } from '../support/watched-node.ts';
@@ -57,7 +57,7 @@ export const fuzzUpstreams: Scenario = {
 function toRequest({ dialect, isStream, isMessages }: UpstreamInput, index: number): Buffer {
   const messages = [{ role: 'user', content: `Hi #${index}#` }];
   const body = JSON.stringify({ ...(isMessages && { model: dialect, max_tokens: 50 }), messages, stream: isStream });
-  const path = isMessages ? '/msgapi/v1/messages' : chatPath(dialect);
+  const path = isMessages ? '/msgapi/v1/messages' : getChatPath(dialect);
   const fields = [
     'host: x',
     `api-key: ${callerKey}`,

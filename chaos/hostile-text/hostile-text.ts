@@ -1,6 +1,6 @@
 import type { OpenApiDocument } from '#test/documented.ts';
 import { sendRequest } from '#test/send-request.ts';
-import { callerKey, chatPath } from '#test/start-service.ts';
+import { callerKey, getChatPath } from '#test/start-service.ts';
 import { requireSane, toConfiguration } from '../fuzz/fuzz-routes.ts';
 import type { RouteInput } from '../fuzz/route-inputs.ts';
 import { runInputs, toKind } from '../fuzz/run-inputs.ts';
@@ -171,7 +171,7 @@ interface Post {
 function toPost(title: string, { surface, deployment: model, isStream: stream, index }: Post): RouteInput {
   const content = `Hi #${index}#`;
   const messages = [{ role: 'user', content }];
-  if (surface === 'chat') return toRequest(title, chatPath(model), { messages, stream });
+  if (surface === 'chat') return toRequest(title, getChatPath(model), { messages, stream });
   if (surface === 'messages') return toRequest(title, '/msgapi/v1/messages', { model, max_tokens: 50, messages, stream });
   return toRequest(title, '/v1/responses', { model, input: content, stream });
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
@@ -17,7 +17,7 @@ const lookEveryMs = 200;
 
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const folder = await openFolder();
-  const port = await freePort();
+  const port = await findFreePort();
   const path = join(folder.path, 'nginx.conf');
   let used = [...ports];
   let hasEnded = false;

@@ -1,4 +1,4 @@
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
@@ -27,7 +27,7 @@ export const rollingRestart: Scenario = {
     const configuration = calmConfiguration(upstream.url);
     const start = (port: number, program?: string) =>
       startProcess({ configuration, environment, flags: ['--port', String(port)], ...(program !== undefined && { program }) });
-    const ports = await Promise.all(Array.from({ length: isShort ? 2 : 3 }, freePort));
+    const ports = await Promise.all(Array.from({ length: isShort ? 2 : 3 }, findFreePort));
     const nodes = new Map<number, TestProcess>();
     for (const port of ports) nodes.set(port, await start(port, from));
     try {

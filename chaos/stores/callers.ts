@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireErrorShape } from '#test/sane-answer.ts';
 import { sendRequest } from '#test/send-request.ts';
-import { callerKey, chatPath, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, withKey } from '#test/start-service.ts';
 import { call, readOutcome } from '../support/call.ts';
 import type { Tally } from '../tally.ts';
 
@@ -51,7 +51,7 @@ function createKinds(bucket: string): readonly Kind[] {
     },
     { name: 'a consent', needs: ['postgres'], send: (url) => send(url, 'POST', '/v1/consent/app', { consent: form }) },
     { name: 'readiness', needs: [], send: (url) => send(url, 'GET', '/ready') },
-    { name: 'who asks', needs: [], send: (url) => send(url, 'POST', chatPath('none'), { messages: [] }) },
+    { name: 'who asks', needs: [], send: (url) => send(url, 'POST', getChatPath('none'), { messages: [] }) },
   ];
 }
 

@@ -1,6 +1,6 @@
 import { type ClientRequest, request as openRequest } from 'node:http';
 import { requireErrorShape, requireStreamEnd } from '#test/sane-answer.ts';
-import { callerKey, chatPath } from '#test/start-service.ts';
+import { callerKey, getChatPath } from '#test/start-service.ts';
 
 /** One call to a deployment. */
 export interface Call {
@@ -36,7 +36,7 @@ export function call(
 ): Promise<CallResult> {
   const messages = [{ role: 'user', content: prompt }];
   const body = JSON.stringify({ ...(isMessages && { model: deployment, max_tokens: 50 }), messages, stream: isStream });
-  const path = isMessages ? '/msgapi/v1/messages' : chatPath(deployment);
+  const path = isMessages ? '/msgapi/v1/messages' : getChatPath(deployment);
   return exchange(url, { path, body, key, leaveAfterMs, maxMs });
 }
 

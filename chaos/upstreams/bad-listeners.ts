@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
-import { freePort, waitUntilListening } from '#test/listening.ts';
+import { findFreePort, waitUntilListening } from '#test/listening.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { type Expectation, framed } from './fault.ts';
 import { goodReply } from './good-replies.ts';
@@ -97,7 +97,7 @@ export async function startBadListeners(): Promise<BadListeners> {
     overTls('cut without a word', good, 'refused', cutConnection),
     overTls('a client certificate is required', { ...good, requestCert: true, rejectUnauthorized: true }, 'refused'),
   ]);
-  const refused = { name: 'connection: refused', url: `http://127.0.0.1:${await freePort()}`, expects: 'refused' as const };
+  const refused = { name: 'connection: refused', url: `http://127.0.0.1:${await findFreePort()}`, expects: 'refused' as const };
   const noName = { name: 'connection: a name that does not exist', url: 'http://nowhere.invalid', expects: 'refused' as const };
   const full = { name: 'connection: never accepted', url: await startFull(stack), expects: 'refused' as const };
   return { all: [...all, refused, noName, full], caPath, [Symbol.asyncDispose]: () => stack.disposeAsync() };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { JsonError, parseJson } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { begin, createUpstreamError, ended, openBench, traceparent } from '#test/telemetry-bench.ts';
+import { begin, createUpstreamError, createCallEnd, openBench, traceparent } from '#test/telemetry-bench.ts';
 
 const caller = { subject: 'ada@example.com', project: 'lab', roles: ['default'], chain: null };
 
@@ -16,7 +16,7 @@ describe('the log line of a call', () => {
     record.recordFirstByte(bench.clock.ms);
     bench.clock.ms += 100;
     attempt.end('ok', bench.clock.ms);
-    record.end(ended(bench, { promptTokens: 7, completionTokens: 9 }));
+    record.end(createCallEnd(bench, { promptTokens: 7, completionTokens: 9 }));
     expect(bench.lines()).toEqual([
       {
         level: 'info',
@@ -48,7 +48,7 @@ describe('the log line of a call', () => {
     const record = begin(bench, { requestId: 'a"b\\c\nd\u2028é' });
     record.caller = { ...caller, project: 'x"\n{' };
     record.setDeployment('"},{"\u0000');
-    record.end(ended(bench, { outcome: 'refused', status: 404, error: new ParleyError('deployment_not_found', 'No.') }));
+    record.end(createCallEnd(bench, { outcome: 'refused', status: 404, error: new ParleyError('deployment_not_found', 'No.') }));
     expect(bench.lines()).toEqual([
       expect.objectContaining({
         request_id: 'a"b\\c\nd\u2028é',
@@ -63,7 +63,7 @@ describe('the log line of a call', () => {
     const bench = await openBench();
     const record = begin(bench);
     record.setDeployment('x'.repeat(100_000));
-    record.end(ended(bench));
+    record.end(createCallEnd(bench));
     expect(bench.text().length).toBeLessThan(1_000);
   });
 
@@ -72,7 +72,7 @@ describe('the log line of a call', () => {
     for (const subject of ['ada', 'ada', 'bob']) {
       const record = begin(bench);
       record.caller = { ...caller, subject };
-      record.end(ended(bench));
+      record.end(createCallEnd(bench));
     }
     const [first, again, other] = bench.lines().map(({ user }) => user);
     expect(again).toBe(first);
@@ -81,7 +81,7 @@ describe('the log line of a call', () => {
 
   test('is not written if the log level is above info', async () => {
     const bench = await openBench({ level: 'warn' });
-    begin(bench).end(ended(bench));
+    begin(bench).end(createCallEnd(bench));
     expect(bench.text()).toBe('');
   });
 });
@@ -92,7 +92,7 @@ describe('the failure line of a call', () => {
     const record = begin(bench);
     record.setDeployment('gpt');
     const cause = new Error('outer', { cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) });
-    record.end(ended(bench, { outcome: 'failed', status: 500, error: new ParleyError('internal_error', 'A fault.', { cause }) }));
+    record.end(createCallEnd(bench, { outcome: 'failed', status: 500, error: new ParleyError('internal_error', 'A fault.', { cause }) }));
     const [line, failureLine] = bench.lines();
     expect(line).toMatchObject({ msg: 'call', status: 500, code: 'internal_error', outcome: 'failed' });
     expect(failureLine).toMatchObject({
@@ -111,7 +111,7 @@ describe('the failure line of a call', () => {
   test('is not written if the client caused the error', async () => {
     const bench = await openBench();
     begin(bench).end(
-      ended(bench, { outcome: 'refused', status: 429, error: new ParleyError('token_limit_exceeded', 'Used up.') }),
+      createCallEnd(bench, { outcome: 'refused', status: 429, error: new ParleyError('token_limit_exceeded', 'Used up.') }),
     );
     expect(bench.lines()).toHaveLength(1);
   });
@@ -151,7 +151,7 @@ describe('secrets and content', () => {
       record.caller = { ...caller, subject: 'canary-subject' };
       record.setDeployment('gpt');
       record.startAttempt('canary-upstream-id', bench.clock.ms).end('broken', bench.clock.ms);
-      record.end(ended(bench, { outcome: 'failed', status: error.status, error }));
+      record.end(createCallEnd(bench, { outcome: 'failed', status: error.status, error }));
     }
     bench.log.warn('a fault with canary-known-secret', { where: ['canary-known-secret', { deep: 'password=canary-password' }] });
     bench.log.error('error', new Error('canary-known-secret'));
@@ -166,7 +166,7 @@ describe('secrets and content', () => {
     const record = begin(bench, { requestId: 'canary-known-secret' });
     record.setDeployment('sk-canary-0123456789');
     const error = new ParleyError('deployment_not_found', 'There is no such deployment.');
-    record.end(ended(bench, { outcome: 'refused', status: 404, error }));
+    record.end(createCallEnd(bench, { outcome: 'refused', status: 404, error }));
     expect(bench.lines()).toEqual([expect.objectContaining({ request_id: '***', deployment: '***', status: 404 })]);
   });
 

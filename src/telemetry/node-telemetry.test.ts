@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { readPrometheus, readValue } from '#test/prometheus-samples.ts';
-import { begin, deployment, ended, openBench } from '#test/telemetry-bench.ts';
+import { begin, deployment, createCallEnd, openBench } from '#test/telemetry-bench.ts';
 import { chooseMetricsFormat } from './prometheus-text.ts';
 
 const gpt = { gen_ai_request_model: 'gpt', gen_ai_operation_name: 'chat' };
@@ -19,7 +19,7 @@ describe('call metrics', () => {
     record.recordChunk(bench.clock.ms);
     bench.clock.ms += 50;
     attempt.end('ok', bench.clock.ms);
-    record.end(ended(bench, { promptTokens: 100, completionTokens: 11 }));
+    record.end(createCallEnd(bench, { promptTokens: 100, completionTokens: 11 }));
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', { ...gpt, parley_outcome: 'ok' })).toBe(1);
     expect(readValue(samples, 'gen_ai_server_request_duration_seconds_sum', gpt)).toBeCloseTo(0.1);
@@ -45,7 +45,7 @@ describe('call metrics', () => {
       record.caller = { project, subject: 'ada' } as Caller;
       record.setDeployment(id);
       record.cost = 500_000_000;
-      record.end(ended(bench));
+      record.end(createCallEnd(bench));
     };
     spend('lab', 'gpt');
     expect(bench.telemetry.toPrometheus()).not.toContain('parley_spend');
@@ -85,7 +85,7 @@ describe('call metrics', () => {
     const bench = await openBench();
     const record = begin(bench);
     record.setDeployment('gpt');
-    record.end(ended(bench, { outcome: 'failed', status: 500, error: new ParleyError('upstream_failed', 'It broke.') }));
+    record.end(createCallEnd(bench, { outcome: 'failed', status: 500, error: new ParleyError('upstream_failed', 'It broke.') }));
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     const labels = { ...gpt, parley_outcome: 'failed', error_type: 'upstream_failed' };
     expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', labels)).toBe(1);
@@ -95,8 +95,8 @@ describe('call metrics', () => {
     const bench = await openBench();
     const record = begin(bench);
     record.setDeployment('gpt');
-    record.end(ended(bench));
-    record.end(ended(bench));
+    record.end(createCallEnd(bench));
+    record.end(createCallEnd(bench));
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', gpt)).toBe(1);
     expect(readValue(samples, 'parley_open_calls', gpt)).toBe(0);
@@ -111,7 +111,7 @@ describe('call metrics', () => {
     const open = readPrometheus(bench.telemetry.toPrometheus());
     expect(readValue(open, 'parley_open_calls', gpt)).toBe(2);
     expect(readValue(open, 'parley_open_streams', gpt)).toBe(1);
-    first.end(ended(bench, { outcome: 'left' }));
+    first.end(createCallEnd(bench, { outcome: 'left' }));
     const after = readPrometheus(bench.telemetry.toPrometheus());
     expect(readValue(after, 'parley_open_calls', gpt)).toBe(1);
     expect(readValue(after, 'parley_open_streams', gpt)).toBe(0);
@@ -140,7 +140,7 @@ describe('node metrics', () => {
     expect(getCacheSize('log_callers')).toBe(0);
     const record = begin(bench);
     record.caller = { subject: 'ada', project: 'lab', roles: [], chain: null };
-    record.end(ended(bench));
+    record.end(createCallEnd(bench));
     expect(getCacheSize('log_callers')).toBeGreaterThan(50);
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     for (const memory of ['heap', 'array_buffers', 'external'])
@@ -152,7 +152,7 @@ describe('node metrics', () => {
     const bench = await openBench({ deployments: [deployment(odd)] });
     const record = begin(bench);
     record.setDeployment(odd);
-    record.end(ended(bench));
+    record.end(createCallEnd(bench));
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     expect(samples.some(({ labels }) => labels.gen_ai_request_model === 'a\\"b\\\\c\\nd,e=\\"f\\"}')).toBe(true);
   });
@@ -165,7 +165,7 @@ describe('metric labels', () => {
       const record = begin(bench, { route: `/made/up/${index}`, requestId: `r${index}` });
       record.setDeployment(`unknown-${index}`);
       record.startAttempt(`upstream-${index}`, bench.clock.ms).end('ok', bench.clock.ms);
-      record.end(ended(bench, { status: index }));
+      record.end(createCallEnd(bench, { status: index }));
       bench.telemetry.recordRequest({ method: `METHOD${index}`, route: '/known', status: 200, ms: 1 });
     }
     const samples = readPrometheus(bench.telemetry.toPrometheus());
@@ -180,7 +180,7 @@ describe('metric labels', () => {
     for (const id of ['gpt', 'old']) {
       const record = begin(bench);
       record.setDeployment(id);
-      record.end(ended(bench));
+      record.end(createCallEnd(bench));
     }
     bench.telemetry.configure([deployment('gpt'), deployment('new')]);
     const samples = readPrometheus(bench.telemetry.toPrometheus());
@@ -194,7 +194,7 @@ describe('metric labels', () => {
     for (const { id } of many) {
       const record = begin(bench);
       record.setDeployment(id);
-      record.end(ended(bench));
+      record.end(createCallEnd(bench));
     }
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', { gen_ai_request_model: '_OTHER' })).toBe(200);
@@ -209,7 +209,7 @@ describe('OpenMetrics', () => {
     record.caller = { project: 'lab "A"', subject: 'ada' } as Caller;
     record.setDeployment('gpt');
     record.cost = 500_000_000;
-    record.end(ended(bench, { promptTokens: 5, completionTokens: 1 }));
+    record.end(createCallEnd(bench, { promptTokens: 5, completionTokens: 1 }));
     const text = bench.telemetry.toPrometheus('openmetrics');
     const lines = text.split('\n');
     expect(lines.slice(-2)).toEqual(['# EOF', '']);

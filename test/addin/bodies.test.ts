@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { jsonReply, refusal, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, jsonReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { messagesPath, origin, RawCaller, sendRaw, startGateway, startRawUpstream } from './support.ts';
 
 const bounds = { maxBytes: 300_000, maxBufferedBytes: 1_000 };
@@ -163,7 +163,7 @@ describe('a reply during an upload', () => {
       exchange.head();
       await exchange.bytes('data: one\n\n');
       exchange.done();
-    }, refusal(429));
+    }, errorReply(429));
     await using gateway = await startGateway(upstream.url, { bounds });
     const { text, headers } = await gateway.post({}, 'x'.repeat(50_000));
     expect([text, headers['access-control-allow-origin']]).toEqual(['data: one\n\ndata: [DONE]\n\n', origin]);

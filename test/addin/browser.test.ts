@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, waitUntilListening } from '#test/listening.ts';
-import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { findFreePort, waitUntilListening } from '#test/listening.ts';
+import { errorReply, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startAddinProcess } from './addin-process.ts';
 import { messagesPath, startGateway, startHeldUpstream } from './support.ts';
 
@@ -75,9 +75,9 @@ describe('a page of another origin in a browser', () => {
   });
 
   it('reads upstream errors, gateway errors, 404 responses, and the list of models', async () => {
-    await using upstream = await startScriptedUpstream(refusal(429));
+    await using upstream = await startScriptedUpstream(errorReply(429));
     await using gateway = await startGateway(upstream.url);
-    await using unconnected = await startGateway(`http://127.0.0.1:${await freePort()}`);
+    await using unconnected = await startGateway(`http://127.0.0.1:${await findFreePort()}`);
     await using window = await openPage();
     expect(await call(window.page, gateway.url + messagesPath)).toMatchObject({
       status: 429,

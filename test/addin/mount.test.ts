@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
-import { eventsReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { origin } from './support.ts';
 
@@ -72,7 +72,7 @@ describe('the add-in gateway mounted in the service', () => {
   it('adds the CORS headers to every response', async () => {
     await using mounted = await startMounted();
     const { service, upstream } = mounted;
-    upstream.script(refusal(400));
+    upstream.script(errorReply(400));
     const requests: [string, string, Record<string, string>, number][] = [
       ['OPTIONS', '/addin/msgapi/v1/messages', {}, 204],
       ['OPTIONS', '/addin', {}, 204],

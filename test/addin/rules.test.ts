@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { messagesPath, origin, startGateway } from './support.ts';
 
@@ -92,7 +92,7 @@ describe('rule 2: the CORS headers', () => {
   const requested = { 'access-control-request-headers': 'X-Api-Key,content-type, msgapi-version' };
 
   it('are on every response: preflight, reply, error, list, and rejection', async () => {
-    await using upstream = await startScriptedUpstream(jsonReply({}), refusal(429), refusal(500));
+    await using upstream = await startScriptedUpstream(jsonReply({}), errorReply(429), errorReply(500));
     await using gateway = await startGateway(upstream.url);
     const requests = [
       { method: 'OPTIONS', path: messagesPath },
@@ -208,7 +208,7 @@ describe('rule 6: the models', () => {
   });
 
   it('do not affect other paths and methods, which are forwarded', async () => {
-    await using upstream = await startScriptedUpstream(refusal(404));
+    await using upstream = await startScriptedUpstream(errorReply(404));
     await using gateway = await startGateway(upstream.url, { models });
     await gateway.ask({ method: 'GET', path: '/msgapi/v1/models/gpt' });
     await gateway.ask({ method: 'POST', path: '/msgapi/v1/models' });

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
-import { type Reply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, type Reply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startGateway } from './support.ts';
 
 const message = {
@@ -88,7 +88,7 @@ describe('the Anthropic SDK', () => {
   });
 
   it('recognizes upstream and gateway errors by their class', async () => {
-    await using upstream = await startScriptedUpstream(refusal(401));
+    await using upstream = await startScriptedUpstream(errorReply(401));
     await using gateway = await startGateway(upstream.url);
     await expect(createClient(gateway.url).messages.create(messageRequest)).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
     await using unconnected = await startGateway('http://127.0.0.1:9');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { jsonReply, piecesReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect } from '#test/send-request.ts';
 import { messagesPath, origin, RawCaller, sendRaw, startGateway, startRawUpstream } from './support.ts';
@@ -156,7 +156,7 @@ describe('a missing reply', () => {
   const cors = { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'Origin' };
 
   it('of an unreachable upstream results in 502 with the CORS headers', async () => {
-    await using gateway = await startGateway(`http://127.0.0.1:${await freePort()}`);
+    await using gateway = await startGateway(`http://127.0.0.1:${await findFreePort()}`);
     const { status, headers, json } = await gateway.post();
     expect([status, headers['cache-control']]).toEqual([502, 'no-store']);
     expect(headers).toMatchObject(cors);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freshDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase } from '#test/fresh-database.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
@@ -71,7 +71,7 @@ describe('the token of the first start', () => {
   });
 
   it('creates one administrator if the tokens of two nodes on one database are used concurrently', async () => {
-    await using database = await freshDatabase();
+    await using database = await createFreshDatabase();
     const secret = randomBytes(32).toString('base64url');
     const environment = { PARLEY_DATABASE_URL: database.url, PARLEY_SECRET: secret };
     const nodes = await Promise.all([1, 2].map(() => startProcess({ configuration: { models }, environment })));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -26,7 +26,7 @@ function configuration(otherSections: object = {}): object {
 }
 
 beforeAll(async () => {
-  host = await startScriptedUpstream(refusal(429, { 'retry-after': '50' }));
+  host = await startScriptedUpstream(errorReply(429, { 'retry-after': '50' }));
   node = await startProcess({ configuration: configuration() });
 });
 
@@ -91,10 +91,10 @@ describe('the state of a node', () => {
       const [upstream] = (json as NodeReport).upstreams;
       return [upstream?.refusedStatus, upstream?.state, upstream?.offUntil];
     };
-    expect(await readUpstream(refusal(400))).toEqual([null, 'ok', null]);
-    expect(await readUpstream(refusal(401))).toEqual([401, 'ok', null]);
-    expect(await readUpstream(refusal(403))).toEqual([403, 'ok', null]);
-    expect(await readUpstream(refusal(400))).toEqual([403, 'ok', null]);
+    expect(await readUpstream(errorReply(400))).toEqual([null, 'ok', null]);
+    expect(await readUpstream(errorReply(401))).toEqual([401, 'ok', null]);
+    expect(await readUpstream(errorReply(403))).toEqual([403, 'ok', null]);
+    expect(await readUpstream(errorReply(400))).toEqual([403, 'ok', null]);
     expect(await readUpstream(jsonReply(plainCompletion('Hello')))).toEqual([null, 'ok', null]);
   });
 
@@ -118,21 +118,21 @@ describe('the state of a node', () => {
       `upstream_credentials_rejected: keyed rejects the credentials of the configuration with ${status}. Check key and headers of this upstream.`;
     const success = jsonReply(plainCompletion('Hello'));
     expect(await sendAndReadIssues(success)).toEqual(['0']);
-    expect(await sendAndReadIssues(refusal(403))).toEqual(['0']);
-    expect(await sendAndReadIssues(refusal(403))).toEqual(['2', toIssue(403)]);
+    expect(await sendAndReadIssues(errorReply(403))).toEqual(['0']);
+    expect(await sendAndReadIssues(errorReply(403))).toEqual(['2', toIssue(403)]);
     expect(await sendAndReadIssues(success)).toEqual(['0']);
-    expect(await sendAndReadIssues(refusal(403), success, refusal(403))).toEqual(['0']);
-    expect(await sendAndReadIssues(refusal(401))).toEqual(['2', toIssue(401)]);
-    expect(await sendAndReadIssues(refusal(400))).toEqual(['2', toIssue(401)]);
+    expect(await sendAndReadIssues(errorReply(403), success, errorReply(403))).toEqual(['0']);
+    expect(await sendAndReadIssues(errorReply(401))).toEqual(['2', toIssue(401)]);
+    expect(await sendAndReadIssues(errorReply(400))).toEqual(['2', toIssue(401)]);
     await testNode.configure({ models: toModels('another key'), keys });
     await vi.waitUntil(() => testNode.output.stdout.includes('configuration reloaded'), waitOptions);
     expect(await sendAndReadIssues()).toEqual(['0']);
-    expect(await sendAndReadIssues(refusal(401))).toEqual(['2', toIssue(401)]);
+    expect(await sendAndReadIssues(errorReply(401))).toEqual(['2', toIssue(401)]);
     expect(await sendAndReadIssues(success)).toEqual(['0']);
   });
 
   it('keeps an upstream paused if a reload changes only its key', async () => {
-    await using upstreamServer = await startScriptedUpstream(refusal(429, { 'retry-after': '50' }));
+    await using upstreamServer = await startScriptedUpstream(errorReply(429, { 'retry-after': '50' }));
     const keys = { [callerKey]: { project: 'test', role: 'admin' } };
     const toModels = (upstream: object) => ({ keyed: { upstreams: [{ endpoint: upstreamServer.endpoint, ...upstream }] } });
     await using testNode = await startProcess({ configuration: { models: toModels({ key: 'one' }), keys } });

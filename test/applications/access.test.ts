@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
-import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { getApplicationPath, getProjectBucket, ownBucket, quickApp, remove, save, show } from './support.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }];
@@ -170,7 +170,7 @@ describe('the endpoint of a saved application', () => {
   it('is called without the network guard for a configured application', async () => {
     await using ownService = await startService({ applications: { configured: { endpoint: `${host.url}/configured` } } });
     const { status } = await ownService.sendRequest({
-      path: chatPath('configured'),
+      path: getChatPath('configured'),
       headers: withKey(),
       body: { messages: hello },
     });

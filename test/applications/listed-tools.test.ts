@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, startSessions, startStateless } from '../mcp/servers.ts';
@@ -122,7 +122,7 @@ describe('the failure of a tool list has a reason', () => {
   const authorization = { type: 'bearer', token: 'wrong' };
 
   it('if no server listens, or its host is unknown', async () => {
-    expect(await getFailure(`http://127.0.0.1:${await freePort()}/mcp`)).toMatchObject({ reason: 'unreachable' });
+    expect(await getFailure(`http://127.0.0.1:${await findFreePort()}/mcp`)).toMatchObject({ reason: 'unreachable' });
     expect(await getFailure('http://nowhere.invalid/mcp')).toMatchObject({ reason: 'unreachable' });
   });
 

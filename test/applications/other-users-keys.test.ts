@@ -8,7 +8,7 @@ import {
   type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import type { TestRequest } from '#test/send-request.ts';
-import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { getConsent } from '../consent/support.ts';
 import { getApplicationPath, getProjectBucket, quickApp, save } from './support.ts';
 
@@ -63,7 +63,7 @@ async function callNext(exchange: UpstreamExchange): Promise<void> {
     const key = String(headers['api-key']);
     const [next, ...rest] = JSON.parse((body.messages as [{ content: string }])[0].content) as string[];
     if (next === undefined) await withLastKey(key);
-    else await service.sendRequest({ path: chatPath(next), headers: withKey(key), body: toBody(rest) });
+    else await service.sendRequest({ path: getChatPath(next), headers: withKey(key), body: toBody(rest) });
   }
   await jsonReply(plainCompletion('done'))(exchange);
 }
@@ -92,7 +92,7 @@ async function callChain<Result>(
 }
 
 const uses: Readonly<Record<string, (id: string) => TestRequest>> = {
-  chat: (id) => ({ path: chatPath(id), body: { messages: hello } }),
+  chat: (id) => ({ path: getChatPath(id), body: { messages: hello } }),
   'chat on the alias': (id) => ({ path: '/v1/chat/completions', body: { model: id, messages: hello } }),
   messages: (id) => ({ path: '/msgapi/v1/messages', body: { model: id, max_tokens: 10, messages: hello } }),
   'counting of tokens': (id) => ({ path: '/msgapi/v1/messages/count_tokens', body: { model: id, messages: hello } }),
@@ -146,14 +146,14 @@ describe.each(Object.entries(foreignChains))('the per-request key of %s', (_, ch
   });
 
   it('can call deployments that roles allow, including those of the user', async () => {
-    const request = { path: chatPath(`applications/${aliceBucket}/published`), body: { messages: hello } };
+    const request = { path: getChatPath(`applications/${aliceBucket}/published`), body: { messages: hello } };
     expect((await callChain(chain, (key) => service.sendRequest({ ...request, headers: withKey(key) }))).status).toBe(200);
   });
 });
 
 describe.each([['configured'], [`applications/${aliceBucket}/own`]])('the per-request key of %s', (first) => {
   it('grants access to the private applications of the user and lists them', async () => {
-    const request = { path: chatPath(notes), body: { messages: hello } };
+    const request = { path: getChatPath(notes), body: { messages: hello } };
     const [answer, lists] = await callChain([first], async (key) => {
       return Promise.all([service.sendRequest({ ...request, headers: withKey(key) }), listIds(key)]);
     });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
-import { type AuditEvent, chatPath, withKey } from '#test/start-service.ts';
+import { type AuditEvent, getChatPath, withKey } from '#test/start-service.ts';
 import { type KeysCluster, sendWithCredentials, startKeysCluster } from '../keys/keys-cluster.ts';
 import { getApplicationPath, getProjectBucket, quickApp } from './support.ts';
 
@@ -62,7 +62,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an application that is shared 
   const share = (name: string, ids: readonly string[], roles: readonly string[] = [], headers = {}): Promise<TestResponse> =>
     send(users.owner, getAccessPath(name), { method: 'PUT', body: { roles, users: ids }, headers });
   const call = (credentials: string, id: string, node = 0): Promise<TestResponse> =>
-    send(credentials, chatPath(id), { method: 'POST', body: { messages: hello } }, node);
+    send(credentials, getChatPath(id), { method: 'POST', body: { messages: hello } }, node);
   const listIds = async (credentials: string, node = 0): Promise<readonly string[]> => {
     const { json } = await send(credentials, '/openai/applications', {}, node);
     return (json as { data: { id: string }[] }).data.map(({ id }) => id);
@@ -187,7 +187,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an application that is shared 
       const headers = withKey(String(exchange.received.headers['api-key']));
       for (const name of ['inner', 'absent'])
         statuses.push(
-          (await cluster.nodes[0].sendRequest({ path: chatPath(getId(name)), headers, body: { messages: hello } })).status,
+          (await cluster.nodes[0].sendRequest({ path: getChatPath(getId(name)), headers, body: { messages: hello } })).status,
         );
       await jsonReply(plainCompletion('done'))(exchange);
     });

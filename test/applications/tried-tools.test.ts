@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeApi } from '#test/api-description.ts';
 import type { DocumentedOperation } from '#test/documented.ts';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { Validators } from '#test/validators.ts';
@@ -162,7 +162,7 @@ it('a trial run of a tool that asks the user a question has the outcome asks', a
 
 it('a trial run on an unavailable server returns the same reason as a tool list', async () => {
   await using service = await startService(configuration);
-  const { json } = await run(service, { toolset: mcpServer(`http://127.0.0.1:${await freePort()}/mcp`), tool: 'x' });
+  const { json } = await run(service, { toolset: mcpServer(`http://127.0.0.1:${await findFreePort()}/mcp`), tool: 'x' });
   expect(json).toMatchObject({ outcome: 'failed', failure: { reason: 'unreachable' } });
 });
 

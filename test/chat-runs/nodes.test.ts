@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
@@ -40,7 +40,7 @@ describe.concurrent('chat runs of nodes', () => {
   const environment = () => ({ PARLEY_DATABASE_URL: database.url, PARLEY_SECRET: 'a secret that is long enough for a test' });
 
   beforeAll(async () => {
-    database = await freshDatabase();
+    database = await createFreshDatabase();
   });
   afterAll(() => database[Symbol.asyncDispose]());
 

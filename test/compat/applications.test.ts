@@ -2,16 +2,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Delta } from '#contract/chat/chunk.ts';
 import { delta, finish, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
 import {
+  errorReply,
   eventsReply,
   jsonReply,
   type ReceivedRequest,
-  refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
   type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
-import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
+import { callerKey, getChatPath, startService, type TestService } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;
 /** Serves the applications. */
@@ -48,7 +48,7 @@ function getKey({ headers }: ReceivedRequest): string {
 /** Calls the service with the key of the request, as an application does. */
 function callBack(received: ReceivedRequest, deployment: string, body: object = { messages: hello }): Promise<TestResponse> {
   const headers = { 'api-key': getKey(received), 'content-type': 'application/json' };
-  return sendRequest(service.url, { path: chatPath(deployment), headers, body });
+  return sendRequest(service.url, { path: getChatPath(deployment), headers, body });
 }
 
 /** Returns an application that calls the deployments in sequence and then answers. */
@@ -101,7 +101,7 @@ describe('application with an endpoint', () => {
   });
 
   it('cannot call the service after its call fails or the client disconnects', async () => {
-    host.script(refusal(500));
+    host.script(errorReply(500));
     await service.chat('app', { messages: hello });
     expect((await callBack(host.requests.at(-1) ?? expect.unreachable(), 'm')).status).toBe(401);
     host.script(async (exchange) => {
@@ -215,7 +215,7 @@ describe('chain of applications', () => {
     host.script(async (exchange) => {
       const next = `a${Number(exchange.received.path.slice(1)) + 1}`;
       const headers = { 'api-key': getKey(exchange.received), 'content-type': 'application/json' };
-      const inner = await sendRequest(deep.url, { path: chatPath(next), headers, body: { messages: hello } });
+      const inner = await sendRequest(deep.url, { path: getChatPath(next), headers, body: { messages: hello } });
       if (inner.status !== 200) rejection = inner;
       exchange.head(200, { 'content-type': 'application/json' });
       exchange.response.end(JSON.stringify(plainCompletion('done')));
@@ -315,7 +315,7 @@ describe('reply of an application', () => {
   });
 
   it('keeps the status of a client error', async () => {
-    host.script(refusal(400, {}, { message: 'no such city', code: 'their_code', param: 'messages' }));
+    host.script(errorReply(400, {}, { message: 'no such city', code: 'their_code', param: 'messages' }));
     expect((await service.chat('app', { messages: hello })).error).toEqual({
       type: 'upstream_type',
       message: 'no such city',

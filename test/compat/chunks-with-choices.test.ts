@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { chunk, delta, finish, hello, plainReply, text, usage } from '#test/chunks.ts';
 import type { StreamContent } from '#test/read-events.ts';
-import { eventsReply, piecesReply, refusal, toEvent } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply, piecesReply, toEvent } from '#test/scripted-upstream.ts';
 import { openStream } from '#test/send-request.ts';
 import { startModel } from '#test/start-model.ts';
 import { withKey } from '#test/start-service.ts';
@@ -174,7 +174,7 @@ describe('stream on /v1', () => {
   });
 
   it('is answered with the status of an upstream rejection', async () => {
-    upstream.script(refusal(400));
+    upstream.script(errorReply(400));
     const body = { model: 'm', messages: hello, stream: true };
     expect((await service.sendRequest({ path, headers: withKey(), body })).status).toBe(400);
   });

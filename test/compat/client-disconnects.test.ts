@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { delta, hello, plainReply, text } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
-import { eventsReply, refusal, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, usersDemoPaceMs } from '#test/start-service.ts';
 
@@ -78,7 +78,7 @@ describe('client disconnect', () => {
   });
 
   it('stops retries between two attempts', async () => {
-    upstream.script(refusal(503));
+    upstream.script(errorReply(503));
     const index = upstream.requests.length;
     const caller = service.chatAndDisconnect('m', { messages: hello });
     await upstream.request(index + 1);

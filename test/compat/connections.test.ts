@@ -5,7 +5,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import { eventsReply, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 const streamOrJson: Reply = (exchange) =>
   (exchange.received.body.stream ? eventsReply(...plainReply('Grüße')) : jsonReply(plainCompletion('Grüße')))(exchange);
@@ -31,7 +31,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function raw(...lines: string[]): Socket {
+function openRawConnection(...lines: string[]): Socket {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   socket.on('error', () => undefined);
   sockets.push(socket);
@@ -43,7 +43,7 @@ function raw(...lines: string[]): Socket {
 function toLines(body: object, more: readonly string[] = [], version = '1.1'): string[] {
   const text = JSON.stringify(body);
   const head = [
-    `POST ${chatPath('m')} HTTP/${version}`,
+    `POST ${getChatPath('m')} HTTP/${version}`,
     'host: x',
     `api-key: ${callerKey}`,
     'content-type: application/json',
@@ -55,7 +55,7 @@ function toLines(body: object, more: readonly string[] = [], version = '1.1'): s
 describe('connection', () => {
   it('is closed with 400 after 250 waiting requests, and serves those', async () => {
     const get = `GET /v1/models HTTP/1.1\r\nhost: x\r\napi-key: ${callerKey}\r\n\r\n`;
-    const received = await readAll(raw(get.repeat(300)));
+    const received = await readAll(openRawConnection(get.repeat(300)));
     const statuses = received.match(/HTTP\/1\.1 \d{3}/g);
     expect(statuses).toEqual([...Array.from({ length: 251 }, () => 'HTTP/1.1 200'), 'HTTP/1.1 400']);
     expect(received).toContain('More than 250 requests of this connection wait for responses.');
@@ -63,7 +63,7 @@ describe('connection', () => {
 
   it('serves 250 pipelined requests', async () => {
     const get = (more = '') => `GET /v1/models HTTP/1.1\r\nhost: x\r\napi-key: ${callerKey}\r\n${more}\r\n`;
-    const received = await readAll(raw(get().repeat(249) + get('connection: close\r\n')));
+    const received = await readAll(openRawConnection(get().repeat(249) + get('connection: close\r\n')));
     expect(received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(Array.from({ length: 250 }, () => 'HTTP/1.1 200'));
   });
 
@@ -74,7 +74,7 @@ describe('connection', () => {
       new Promise((resolve, reject) => {
         const { port } = new URL(service.url);
         const clientRequest = request(
-          { port, method: 'POST', path: chatPath('m'), headers: withKey(key), agent },
+          { port, method: 'POST', path: getChatPath('m'), headers: withKey(key), agent },
           async (response) => {
             used.add(response.socket);
             resolve({ status: response.statusCode ?? 0, text: await readAll(response) });
@@ -98,7 +98,7 @@ describe('connection', () => {
 
   it('answers pipelined requests in their order', async () => {
     const bodies = [{ messages: hello, stream: true }, { messages: [] }, { messages: hello }];
-    const socket = raw(
+    const socket = openRawConnection(
       ...bodies
         .flatMap((body, index) => toLines(body, index === 2 ? ['connection: close'] : []))
         .join('\r\n')
@@ -114,7 +114,7 @@ describe('connection', () => {
       exchange.head();
       await exchange.events(plainReply('Hi')[0]);
     }, streamOrJson);
-    const socket = raw(...toLines({ messages: hello, stream: true }));
+    const socket = openRawConnection(...toLines({ messages: hello, stream: true }));
     const [first] = (await once(socket, 'data')) as [Buffer];
     socket.write('\u0001 no request\r\n\r\n');
     const text = String(first) + (await readAll(socket));
@@ -122,7 +122,7 @@ describe('connection', () => {
   });
 
   it('with HTTP/1.0 receives a stream without chunked encoding', async () => {
-    const text = await readAll(raw(...toLines({ messages: hello, stream: true }, [], '1.0')));
+    const text = await readAll(openRawConnection(...toLines({ messages: hello, stream: true }, [], '1.0')));
     const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
     expect(head).toMatch(/^HTTP\/1\.[01] 200 /);
     expect(head).not.toMatch(/transfer-encoding/i);
@@ -135,7 +135,7 @@ describe('connection', () => {
     const [head = ''] = toLines({ messages: hello }, [], '1.0').join('\r\n').split('\r\n\r\n');
     const body = JSON.stringify({ messages: hello });
     const chunked = `${head.replace(/content-length: \d+/i, 'transfer-encoding: chunked')}\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    const text = await readAll(raw(chunked));
+    const text = await readAll(openRawConnection(chunked));
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
     expect(text).toMatch(/connection: close/i);
     expect(text).toContain('HTTP/1.0 does not support Transfer-Encoding.');
@@ -146,7 +146,7 @@ describe('connection', () => {
     const [head, body] = toLines({ messages: hello }, ['expect: 100-continue', 'connection: close'])
       .join('\r\n')
       .split('\r\n\r\n');
-    const socket = raw(`${head}\r\n\r\n`);
+    const socket = openRawConnection(`${head}\r\n\r\n`);
     const [first] = (await once(socket, 'data')) as [Buffer];
     expect(String(first)).toMatch(/^HTTP\/1\.1 100 /);
     socket.write(body ?? '');
@@ -154,7 +154,12 @@ describe('connection', () => {
   });
 
   it('with a body that is too large is answered while it sends, and is closed', async () => {
-    const socket = raw(...toLines({ messages: hello }).slice(0, -3), 'content-length: 50000000', '', 'x'.repeat(100_000));
+    const socket = openRawConnection(
+      ...toLines({ messages: hello }).slice(0, -3),
+      'content-length: 50000000',
+      '',
+      'x'.repeat(100_000),
+    );
     const text = await readAll(socket);
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
     expect(text).toMatch(/connection: close/i);
@@ -163,7 +168,7 @@ describe('connection', () => {
 
   it('that ends inside the request body causes no upstream call', async () => {
     const before = upstream.requests.length;
-    const socket = raw(...toLines({ messages: hello }).slice(0, -1), '{"messages"');
+    const socket = openRawConnection(...toLines({ messages: hello }).slice(0, -1), '{"messages"');
     socket.end();
     await once(socket.resume(), 'close');
     await expect.poll(() => service.inFlightCalls.size, { interval: 5 }).toBe(0);
@@ -178,7 +183,7 @@ describe('connection', () => {
     ['two hosts', ['Host: y']],
   ])('with %s in a request is rejected to prevent request smuggling', async (_what, more) => {
     const before = upstream.requests.length;
-    const text = await readAll(raw(...toLines({ messages: hello }, [...more, 'connection: close'])));
+    const text = await readAll(openRawConnection(...toLines({ messages: hello }, [...more, 'connection: close'])));
     expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect(upstream.requests.length).toBe(before);
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
-import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
+import { callerKey, getChatPath, startService, type TestService } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 function postWith(headers: Record<string, string>): Promise<TestResponse> {
   return service.sendRequest({
-    path: chatPath('m'),
+    path: getChatPath('m'),
     headers: { 'content-type': 'application/json', ...headers },
     body: { messages: hello },
   });
@@ -146,7 +146,7 @@ describe('credentials', () => {
 describe('media type', () => {
   const postAs = (type: string | undefined, more: Record<string, string> = {}): Promise<TestResponse> =>
     service.sendRequest({
-      path: chatPath('m'),
+      path: getChatPath('m'),
       headers: { 'api-key': callerKey, ...(type !== undefined && { 'content-type': type }), ...more },
       body: { messages: hello },
     });

@@ -4,15 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import { eventsReply, jsonReply } from '#test/scripted-upstream.ts';
 import { startModel } from '#test/start-model.ts';
-import { callerKey, chatPath, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, withKey } from '#test/start-service.ts';
 
 const { upstream, service } = await startModel(jsonReply(plainCompletion('hi')));
 
 describe('error', () => {
   it.each([
-    ['an invalid body', { path: chatPath('m'), headers: withKey(), body: '{' }, 400],
-    ['no key', { path: chatPath('m'), body: '{}' }, 401],
-    ['an unknown deployment', { path: chatPath('none'), headers: withKey(), body: '{}' }, 404],
+    ['an invalid body', { path: getChatPath('m'), headers: withKey(), body: '{' }, 400],
+    ['no key', { path: getChatPath('m'), body: '{}' }, 401],
+    ['an unknown deployment', { path: getChatPath('none'), headers: withKey(), body: '{}' }, 404],
     ['an unknown route', { path: '/nowhere', headers: withKey(), body: '{}' }, 404],
     ['an unknown model in a listing', { method: 'GET', path: '/v1/models/none', headers: withKey() }, 404],
     ['a listing without a key', { method: 'GET', path: '/v1/models' }, 401],
@@ -38,7 +38,7 @@ describe('error', () => {
     ['GET /nowhere HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400],
     [`GET /v1/models HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(70_000)}\r\n\r\n`, 431],
     [`GET /v1/models HTTP/1.1\r\napi-key: ${callerKey}\r\nconnection: close\r\n\r\n`, 400],
-    [`POST ${chatPath('m')} HTTP/1.1\r\nhost: x\r\nexpect: foo\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}`, 417],
+    [`POST ${getChatPath('m')} HTTP/1.1\r\nhost: x\r\nexpect: foo\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}`, 417],
   ])('for invalid HTTP has exactly four keys', async (bytes, status) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
@@ -61,7 +61,7 @@ describe('error', () => {
   it('is invalid_json for deep nesting and a key named __proto__', async () => {
     const deep = `{"messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     for (const body of [deep, '{"messages":[{"role":"user","content":"x","__proto__":{"a":1}}]}', '\u0000', '']) {
-      const answer = await service.sendRequest({ path: chatPath('m'), headers: withKey(), body });
+      const answer = await service.sendRequest({ path: getChatPath('m'), headers: withKey(), body });
       expect([answer.status, answer.error.code]).toEqual([400, 'invalid_json']);
     }
   });
@@ -90,7 +90,7 @@ describe('error', () => {
 describe('unsupported method', () => {
   it.each([
     ['GET', '/v1/chat/completions', ['POST']],
-    ['DELETE', chatPath('m'), ['POST']],
+    ['DELETE', getChatPath('m'), ['POST']],
     ['PUT', '/openai/deployments/m/embeddings', ['POST']],
     ['POST', '/v1/models', ['GET', 'HEAD']],
     ['PATCH', '/openai/applications', ['GET', 'HEAD']],
@@ -104,7 +104,7 @@ describe('unsupported method', () => {
 });
 
 describe('X-Request-Id', () => {
-  const postAs = (id: string | undefined, path = chatPath('m')) =>
+  const postAs = (id: string | undefined, path = getChatPath('m')) =>
     service.sendRequest({
       path,
       headers: { ...withKey(), ...(id !== undefined && { 'x-request-id': id }) },
@@ -129,7 +129,7 @@ describe('X-Request-Id', () => {
   );
 
   it('is returned with errors and streams', async () => {
-    expect((await postAs('e1', chatPath('none'))).headers['x-request-id']).toBe('e1');
+    expect((await postAs('e1', getChatPath('none'))).headers['x-request-id']).toBe('e1');
     upstream.script(eventsReply(...plainReply('hi')));
     const stream = await service.stream('m', { messages: hello }, { 'x-request-id': 's1' });
     expect(stream.headers['x-request-id']).toBe('s1');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -87,7 +87,7 @@ const nullable = [
 describe('number beyond the range of JavaScript', () => {
   const largeNumbers = '{"id":9007199254740993,"far":-1e400,"list":[12345678901234567890]}';
   const send = async (deployment: string, body: string): Promise<string> =>
-    (await fetch(service.url + chatPath(deployment), { method: 'POST', headers: withKey(), body })).text();
+    (await fetch(service.url + getChatPath(deployment), { method: 'POST', headers: withKey(), body })).text();
 
   it('is forwarded and returned unchanged, streamed or not', async () => {
     const messages = `[{"role":"user","content":"a"},{"role":"assistant","content":"b","custom_content":{"state":${largeNumbers}}},{"role":"user","content":"c"}]`;

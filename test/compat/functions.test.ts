@@ -25,7 +25,7 @@ const weather = {
 const asTool = { type: 'function', function: weather };
 const call = (id: string, name: string, args: string) => ({ id, type: 'function' as const, function: { name, arguments: args } });
 
-function lastBody(): { [key: string]: unknown } {
+function getLastBody(): { [key: string]: unknown } {
   return upstream.requests.at(-1)?.body ?? expect.unreachable();
 }
 
@@ -38,7 +38,7 @@ describe('deprecated functions', () => {
   ])('reach the upstream as tools, and function_call %j as tool_choice', async (function_call, tool_choice) => {
     upstream.script(jsonReply(plainCompletion('hi')));
     await service.chat('m', { messages: hello, functions: [weather], ...(function_call !== undefined && { function_call }) });
-    expect(lastBody()).toEqual({
+    expect(getLastBody()).toEqual({
       messages: hello,
       model: 'm',
       tools: [asTool],
@@ -64,7 +64,10 @@ describe('deprecated functions', () => {
     const sunny = { role: 'function', name: 'get_weather', content: 'sunny' };
     const { status } = await service.chat('m', { messages: [sunny, callMessage, ...hello, sunny, callMessage, ...hello] });
     expect(status).toBe(200);
-    const [alone, call, result, ...remaining] = lastBody().messages as { tool_calls?: { id: string }[]; tool_call_id?: string }[];
+    const [alone, call, result, ...remaining] = getLastBody().messages as {
+      tool_calls?: { id: string }[];
+      tool_call_id?: string;
+    }[];
     expect(alone).toEqual({ ...sunny, role: 'user' });
     expect(call?.tool_calls?.[0]?.id).toBe(result?.tool_call_id);
     expect(result).toMatchObject({ role: 'tool', content: 'sunny' });
@@ -83,7 +86,7 @@ describe('deprecated functions', () => {
         { role: 'function', name: 'get-weather', content: 'rain' },
       ],
     });
-    const messages = lastBody().messages as {
+    const messages = getLastBody().messages as {
       role: string;
       content: unknown;
       tool_calls?: { id: string }[];
@@ -166,7 +169,7 @@ describe('deprecated functions', () => {
       function_call: 'auto',
     };
     const { completion } = await service.chat('app', body);
-    expect(lastBody()).toEqual(body);
+    expect(getLastBody()).toEqual(body);
     expect(completion.choices[0]).toEqual({ index: 0, message: reply, finish_reason: 'function_call' });
   });
 
@@ -201,7 +204,7 @@ describe('tools', () => {
     upstream.script(jsonReply(plainCompletion('', { choices: [{ index: 0, message: reply, finish_reason: 'tool_calls' }] })));
     const body = { messages: hello, tools: [asTool], tool_choice: 'required', parallel_tool_calls: true };
     const { completion } = await service.chat('m', body);
-    expect(lastBody()).toEqual({ ...body, model: 'm' });
+    expect(getLastBody()).toEqual({ ...body, model: 'm' });
     expect(completion.choices).toEqual([{ index: 0, message: reply, finish_reason: 'tool_calls' }]);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
-import { eventsReply, jsonReply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { quickApp } from '../quick-apps/support.ts';
@@ -103,7 +103,7 @@ describe('Parley-Ignored', () => {
   it('depends on the upstream that answers, not on earlier attempts', async () => {
     expect(await listIgnored('both', { seed: 1 })).toBe('seed');
     gpt.script(jsonReply(plainCompletion('hi')));
-    claude.script(refusal(503));
+    claude.script(errorReply(503));
     expect(await listIgnored('both', { seed: 1 })).toBeUndefined();
     expect(gpt.requests.at(-1)?.body.seed).toBe(1);
     claude.script(jsonReply(message));
@@ -132,7 +132,7 @@ describe('response_format json_object', () => {
   it('becomes an instruction after those of the client if the upstream has no JSON mode', async () => {
     const messages = [{ role: 'system', content: 'Be brief.' }, { role: 'developer', content: 'Be kind.' }, ...hello];
     for (const stream of [false, true]) {
-      if (stream) claude.script(refusal(400));
+      if (stream) claude.script(errorReply(400));
       const body = { model: 'claude', messages, ...format, stream };
       const { headers } = await service.sendRequest({ path: '/v1/chat/completions', headers: withKey(), body });
       const sent = claude.requests.at(-1)?.body ?? expect.unreachable();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 const megabyte = 1024 ** 2;
 let upstream: ScriptedUpstream;
@@ -25,7 +25,7 @@ interface ChatBody {
 }
 
 async function send(body: string): Promise<[status: number, message: string | undefined]> {
-  const { status, json } = await service.sendRequest({ path: chatPath('gpt'), headers: withKey(), body });
+  const { status, json } = await service.sendRequest({ path: getChatPath('gpt'), headers: withKey(), body });
   return [status, (json as { error?: { message: string } }).error?.message];
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
-import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
+import { callerKey, getChatPath, startService, type TestService } from '#test/start-service.ts';
 
 const maxBodyBytes = 2_000;
 
@@ -47,7 +47,7 @@ function sendInvalid(errors: RequestErrors): Promise<TestResponse> {
   const deployment = errors.deployment ? 'missing' : errors.access ? 'closed' : 'open';
   const body = JSON.stringify({ messages: errors.body ? [] : hello, user: errors.size ? 'x'.repeat(maxBodyBytes) : 'x' });
   return service.sendRequest({
-    path: chatPath(deployment),
+    path: getChatPath(deployment),
     headers: {
       'api-key': errors.credentials ? 'unknown' : callerKey,
       'content-type': errors.mediaType ? 'text/plain' : 'application/json',
@@ -79,7 +79,7 @@ describe('order of checks', () => {
 
   it('reports missing credentials before an invalid deployment ID', async () => {
     const answer = await service.sendRequest({
-      path: chatPath('a/../b'),
+      path: getChatPath('a/../b'),
       headers: { 'content-type': 'application/json' },
       body: '{}',
     });
@@ -110,7 +110,7 @@ describe('order of checks', () => {
 
   it('rejects a body without a content length when it exceeds the limit', async () => {
     const answer = await service.sendRequest({
-      path: chatPath('open'),
+      path: getChatPath('open'),
       headers: { 'api-key': callerKey, 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
       body: JSON.stringify({ messages: hello, user: 'x'.repeat(maxBodyBytes) }),
     });

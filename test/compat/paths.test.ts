@@ -48,7 +48,7 @@ function post(path: string, body: unknown = { messages: hello }): Promise<TestRe
 }
 
 /** Returns the model of the last upstream request. */
-function lastModel(): unknown {
+function getLastModel(): unknown {
   return upstream.requests.at(-1)?.body.model;
 }
 
@@ -61,12 +61,12 @@ describe('path of a chat completion', () => {
     '/openai/deployments/m/chat/completions/2024-10-21',
   ])('%s selects the deployment of the path and ignores the model in the body', async (path) => {
     expect((await post(path, { messages: hello, model: 'vectors' })).status).toBe(200);
-    expect(lastModel()).toBe('upstream of m');
+    expect(getLastModel()).toBe('upstream of m');
   });
 
   it('/v1/chat/completions selects the deployment of the body', async () => {
     expect((await post('/v1/chat/completions', { messages: hello, model: 'team/gpt 4/latest' })).status).toBe(200);
-    expect(lastModel()).toBe('upstream of team/gpt 4/latest');
+    expect(getLastModel()).toBe('upstream of team/gpt 4/latest');
   });
 
   it.each([
@@ -109,7 +109,7 @@ describe('path of embeddings', () => {
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({ object: 'list', data: [{ embedding: [1] }], usage: { prompt_tokens: 3 } });
     expect(upstream.requests.at(-1)?.path).toBe('/v1/embeddings');
-    expect(lastModel()).toBe('vectors');
+    expect(getLastModel()).toBe('vectors');
   });
 
   it('treats null as absent', async () => {
@@ -191,7 +191,7 @@ describe('deployment ID', () => {
     for (const encoded of [segments, encodeURIComponent(id)]) {
       const answer = await post(`/compat/deployments/${encoded}/chat/completions/2024-10-21`);
       expect(answer.status).toBe(200);
-      expect(lastModel()).toBe(`upstream of ${id}`);
+      expect(getLastModel()).toBe(`upstream of ${id}`);
     }
   });
 

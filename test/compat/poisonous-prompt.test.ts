@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
 const keys = { [callerKey]: { project: 'test' }, ada: { project: 'ada' }, bob: { project: 'bob' }, eve: { project: 'eve' } };
 const poison = [{ role: 'user', content: 'poison' }];
 const exchange: Reply = (answer) =>
-  (answer.received.text.includes('poison') ? refusal(500) : jsonReply(plainCompletion('fine')))(answer);
+  (answer.received.text.includes('poison') ? errorReply(500) : jsonReply(plainCompletion('fine')))(answer);
 
 it('a failing prompt of one caller does not pause the upstream for other callers', async () => {
   await using upstream = await startScriptedUpstream(exchange);
@@ -28,7 +28,7 @@ describe('single upstream that failed calls of two callers', () => {
   const chat = (key: string) => service.chat('m', { messages: hello }, { 'api-key': key });
 
   beforeEach(async () => {
-    upstream = await startScriptedUpstream(refusal(500));
+    upstream = await startScriptedUpstream(errorReply(500));
     nowMs = 0;
     const clock = { ...systemClock, nowMs: () => nowMs };
     service = await startService({ keys, models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } }, { clock });

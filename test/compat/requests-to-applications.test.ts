@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import {
+  errorReply,
   eventsReply,
   jsonReply,
   type ReceivedRequest,
-  refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
@@ -48,7 +48,7 @@ afterAll(async () => {
   await host.close();
 });
 
-function last(): ReceivedRequest {
+function getLastRequest(): ReceivedRequest {
   return host.requests.at(-1) ?? expect.unreachable();
 }
 
@@ -60,12 +60,12 @@ async function chat(deployment: string, headers: Record<string, string> = {}, qu
 describe('application', () => {
   it('receives the query of the client after its own', async () => {
     await chat('app', {}, '?api-version=2024-10-21&x=a%20b&x=2&&tenant=9');
-    expect(last().path).toBe('/app?api-version=own&tenant=1&x=a%20b&x=2');
+    expect(getLastRequest().path).toBe('/app?api-version=own&tenant=1&x=a%20b&x=2');
   });
 
   it('receives the headers of the client, such as a conversation ID', async () => {
     await chat('app', { 'x-conversation-id': 'c 1', 'X-Team': 'caf\u00e9', 'accept-language': 'de', __proto__x: '1' });
-    expect(last().headers).toMatchObject({
+    expect(getLastRequest().headers).toMatchObject({
       'x-conversation-id': 'c 1',
       'x-team': 'caf\u00e9',
       'accept-language': 'de',
@@ -96,7 +96,7 @@ describe('application', () => {
     };
     const { status, headers } = await chat('app', { ...secrets, authorization: `Bearer ${callerKey}`, 'api-key': callerKey });
     expect(status).toBe(200);
-    const sent = last();
+    const sent = getLastRequest();
     expect(JSON.stringify(sent.headers)).not.toMatch(new RegExp(`secret|${callerKey}|x-hop|"te"|:"br"`));
     expect(sent.headers.traceparent).not.toBe(secrets.traceparent);
     expect(sent.headers['x-request-id']).toBe(headers['x-request-id']);
@@ -129,22 +129,22 @@ describe('application', () => {
     ...['referer', 'origin', 'sec-fetch-site', 'x-csrf-token', 'oidc_claim_email', 'X_Real_IP', 'apikey', 'x-user', 'x-id-token'],
   ])('does not receive the header %s, because proxies and browsers identify the user with it', async (name) => {
     await chat('app', { [name]: 'secret', 'x-conversation-id': 'c1' });
-    expect(last().headers['x-conversation-id']).toBe('c1');
-    expect(Object.keys(last().headers)).not.toContain(name.toLowerCase());
+    expect(getLastRequest().headers['x-conversation-id']).toBe('c1');
+    expect(Object.keys(getLastRequest().headers)).not.toContain(name.toLowerCase());
   });
 
   it('receives the ID of the called deployment', async () => {
     await chat('app');
-    expect(last().headers['x-dial-deployment-id']).toBe('app');
+    expect(getLastRequest().headers['x-dial-deployment-id']).toBe('app');
     await chat('team/reports');
-    expect(last().headers['x-dial-deployment-id']).toBe('team/reports');
+    expect(getLastRequest().headers['x-dial-deployment-id']).toBe('team/reports');
   });
 
   it('receives its own ID only if it has a type', async () => {
     await chat('team/reports');
-    expect([last().path, last().headers['x-dial-application-id']]).toEqual(['/reports', 'team/reports']);
+    expect([getLastRequest().path, getLastRequest().headers['x-dial-application-id']]).toEqual(['/reports', 'team/reports']);
     await chat('app');
-    expect(last().headers).not.toHaveProperty('x-dial-application-id');
+    expect(getLastRequest().headers).not.toHaveProperty('x-dial-application-id');
   });
 
   it('receives the same request from chat completions and the Messages API', async () => {
@@ -152,7 +152,10 @@ describe('application', () => {
     const body = { model: 'app', messages: hello, max_tokens: 5 };
     for (const path of ['/v1/chat/completions?q=1', '/anthropic/v1/messages?q=1']) {
       expect((await service.sendRequest({ path, headers, body })).status).toBe(200);
-      expect([last().path, last().headers['x-conversation-id']]).toEqual(['/app?api-version=own&tenant=1&q=1', 'c1']);
+      expect([getLastRequest().path, getLastRequest().headers['x-conversation-id']]).toEqual([
+        '/app?api-version=own&tenant=1&q=1',
+        'c1',
+      ]);
     }
   });
 
@@ -167,7 +170,11 @@ describe('application', () => {
       'Set-Cookie': 'a=b',
       Server: 'theirs',
     };
-    const replies = [jsonReply(plainCompletion('hi'), 200, declared), refusal(409, declared), eventsReply(...plainReply('hi'))];
+    const replies = [
+      jsonReply(plainCompletion('hi'), 200, declared),
+      errorReply(409, declared),
+      eventsReply(...plainReply('hi')),
+    ];
     host.script(...replies);
     for (const status of [200, 409]) {
       const answer = await chat('app');
@@ -193,7 +200,7 @@ describe('application', () => {
   });
 
   it('returns the number of attempts, and the headers of the last attempt', async () => {
-    host.script(refusal(503, { 'X-First': '1' }), jsonReply(plainCompletion('hi'), 200, { 'X-Second': '2' }));
+    host.script(errorReply(503, { 'X-First': '1' }), jsonReply(plainCompletion('hi'), 200, { 'X-Second': '2' }));
     const { headers } = await chat('app');
     expect([headers['x-upstream-attempts'], headers['x-first'], headers['x-second']]).toEqual(['2', undefined, '2']);
     service.forgetFailures();
@@ -211,7 +218,7 @@ describe('model', () => {
 
 describe('adapter', () => {
   it('is called at the endpoint of its model with the selected upstream entry and a per-request key', async () => {
-    host.script(refusal(429), jsonReply(plainCompletion('hi')));
+    host.script(errorReply(429), jsonReply(plainCompletion('hi')));
     const { status, headers } = await chat('adapted', { 'x-conversation-id': 'c1', 'x-upstream-key': 'mine' }, '?q=1');
     expect([status, headers['x-upstream-attempts']]).toEqual([200, '2']);
     const [first, second] = host.requests.slice(-2);
@@ -246,7 +253,7 @@ describe('adapter', () => {
   });
 
   it('is the only upstream that receives its key and the client headers', async () => {
-    host.script(refusal(503));
+    host.script(errorReply(503));
     const { status } = await chat('adapted', { 'x-conversation-id': 'c1' });
     expect(status).toBe(200);
     const sent = model.requests.at(-1)?.headers ?? {};
@@ -255,7 +262,7 @@ describe('adapter', () => {
   });
 
   it('never exposes its upstream entry to the client', async () => {
-    host.script(refusal(400, {}, { message: 'no first-key at http://one.internal/v1 {"zone":"\\u00e9","deep":[1]}' }));
+    host.script(errorReply(400, {}, { message: 'no first-key at http://one.internal/v1 {"zone":"\\u00e9","deep":[1]}' }));
     expect((await chat('adapted')).error.message).toBe('no *** at *** ***');
   });
 
@@ -268,8 +275,8 @@ describe('adapter', () => {
       body: { input: 'x', model: 'as it came' },
     });
     expect([status, headers['x-upstream-attempts']]).toEqual([200, '1']);
-    expect([last().path, last().body]).toEqual(['/embed?v=1&q=1', { input: 'x', model: 'as it came' }]);
-    expect(last().headers).toMatchObject({ 'x-upstream-key': 'first-key' });
-    expect(last().headers).not.toHaveProperty('x-upstream-endpoint');
+    expect([getLastRequest().path, getLastRequest().body]).toEqual(['/embed?v=1&q=1', { input: 'x', model: 'as it came' }]);
+    expect(getLastRequest().headers).toMatchObject({ 'x-upstream-key': 'first-key' });
+    expect(getLastRequest().headers).not.toHaveProperty('x-upstream-endpoint');
   });
 });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { delta, hello, plainCompletion, plainReply } from '#test/chunks.ts';
-import { freePort } from '#test/listening.ts';
-import { eventsReply, jsonReply, type Reply, refusal, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { findFreePort } from '#test/listening.ts';
+import { errorReply, eventsReply, jsonReply, type Reply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
 function startWith(upstreams: readonly object[], fields: object = {}): Promise<TestService> {
@@ -16,10 +16,10 @@ const closes: Reply = (exchange) => exchange.destroyConnection();
 
 describe('failed attempt before the first byte', () => {
   it.each([
-    ['429', refusal(429)],
-    ['502', refusal(502)],
-    ['503', refusal(503)],
-    ['504', refusal(504)],
+    ['429', errorReply(429)],
+    ['502', errorReply(502)],
+    ['503', errorReply(503)],
+    ['504', errorReply(504)],
     ['a reset connection', resets],
     ['a connection closed without an answer', closes],
     ['no first byte in time', silence as Reply],
@@ -44,14 +44,14 @@ describe('failed attempt before the first byte', () => {
   it('is retried at another upstream after a refused connection', async () => {
     await using second = await startScriptedUpstream(fine);
     await using service = await startWith([
-      { endpoint: `http://127.0.0.1:${await freePort()}/v1` },
+      { endpoint: `http://127.0.0.1:${await findFreePort()}/v1` },
       { endpoint: second.endpoint, tier: 1 },
     ]);
     expect((await service.chat('m', { messages: hello })).status).toBe(200);
   });
 
   it('is retried at the same upstream if there is no other', async () => {
-    await using upstream = await startScriptedUpstream(refusal(503), resets, refusal(502), fine);
+    await using upstream = await startScriptedUpstream(errorReply(503), resets, errorReply(502), fine);
     await using service = await startWith([{ endpoint: upstream.endpoint }]);
     expect((await service.chat('m', { messages: hello })).status).toBe(200);
     expect(upstream.requests).toHaveLength(4);
@@ -73,7 +73,7 @@ describe('failed attempt before the first byte', () => {
       [3, 3],
       [undefined, 5],
     ] as const) {
-      await using upstream = await startScriptedUpstream(refusal(503));
+      await using upstream = await startScriptedUpstream(errorReply(503));
       await using service = await startWith([{ endpoint: upstream.endpoint }], { ...(maxRetryAttempts && { maxRetryAttempts }) });
       const answer = await service.chat('m', { messages: hello });
       expect([answer.status, answer.error.code]).toEqual([503, 'upstream_unavailable']);
@@ -91,7 +91,7 @@ describe('attempt', () => {
     [413, 413],
     [422, 400],
   ])('is not retried after %i', async (status, expectedStatus) => {
-    await using first = await startScriptedUpstream(refusal(status));
+    await using first = await startScriptedUpstream(errorReply(status));
     await using second = await startScriptedUpstream(fine);
     await using service = await startWith([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
     expect((await service.chat('m', { messages: hello })).status).toBe(expectedStatus);
@@ -115,7 +115,7 @@ describe('attempt', () => {
   });
 
   it('is not retried for an application unless maxRetryAttempts is set', async () => {
-    await using upstream = await startScriptedUpstream(refusal(503));
+    await using upstream = await startScriptedUpstream(errorReply(503));
     await using service = await startService({
       applications: {
         once: { endpoint: `${upstream.url}/app` },
@@ -166,13 +166,13 @@ describe('several upstreams', () => {
     ]);
     for (let call = 0; call < 4; call += 1) await service.chat('m', { messages: hello });
     expect([first.requests.length, second.requests.length]).toEqual([4, 0]);
-    first.script(refusal(429, { 'retry-after': '60' }));
+    first.script(errorReply(429, { 'retry-after': '60' }));
     for (let call = 0; call < 3; call += 1) expect((await service.chat('m', { messages: hello })).status).toBe(200);
     expect([first.requests.length, second.requests.length]).toEqual([5, 3]);
   });
 
   it('that are all rate limited return 429, even with an upstream of weight 0', async () => {
-    await using limited = await startScriptedUpstream(refusal(429, { 'retry-after': '40' }));
+    await using limited = await startScriptedUpstream(errorReply(429, { 'retry-after': '40' }));
     await using drained = await startScriptedUpstream(fine);
     await using service = await startWith([{ endpoint: limited.endpoint }, { endpoint: drained.endpoint, weight: 0 }]);
     await service.chat('m', { messages: hello });
@@ -182,8 +182,8 @@ describe('several upstreams', () => {
   });
 
   it('that are all rate limited return 429 with the shortest remaining time', async () => {
-    await using first = await startScriptedUpstream(refusal(429, { 'retry-after': '90' }));
-    await using second = await startScriptedUpstream(refusal(429, { 'retry-after': '40' }));
+    await using first = await startScriptedUpstream(errorReply(429, { 'retry-after': '90' }));
+    await using second = await startScriptedUpstream(errorReply(429, { 'retry-after': '40' }));
     await using service = await startWith([{ endpoint: first.endpoint }, { endpoint: second.endpoint }]);
     const answers = [await service.chat('m', { messages: hello }), await service.chat('m', { messages: hello })];
     for (const answer of answers) expect([answer.status, answer.error.code]).toEqual([429, 'upstream_rate_limited']);
@@ -193,7 +193,7 @@ describe('several upstreams', () => {
   });
 
   it('are not paused after a success, but after failed calls of two callers', async () => {
-    await using upstream = await startScriptedUpstream(refusal(500), fine, refusal(500));
+    await using upstream = await startScriptedUpstream(errorReply(500), fine, errorReply(500));
     await using service = await startWith([{ endpoint: upstream.endpoint }], { maxRetryAttempts: 1 });
     const statuses: number[] = [];
     for (const caller of [callerKey, callerKey, callerKey, 'other-key', 'other-key'])
@@ -211,7 +211,7 @@ describe('several upstreams', () => {
   });
 
   it('each receive their own key, model, and headers', async () => {
-    await using first = await startScriptedUpstream(refusal(503));
+    await using first = await startScriptedUpstream(errorReply(503));
     await using second = await startScriptedUpstream(fine);
     await using service = await startWith([
       { endpoint: first.endpoint, key: 'key-1', model: 'model-1', headers: { 'x-one': '1' } },

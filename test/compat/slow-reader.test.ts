@@ -18,7 +18,7 @@ const maxBufferedBytes = 48 * megabyte;
 const maxMemoryBytes = 16 * megabyte;
 
 /** Returns a long reply that is written at the reader's rate. */
-function flood() {
+function createLongReply() {
   const progress = { sentBytes: 0, isOver: false };
   const piece = toEvent(text('x'.repeat(pieceBytes)));
   const reply = async ({ response, received }: UpstreamExchange): Promise<void> => {
@@ -47,7 +47,7 @@ function measureMemory(): number {
 
 describe('client that does not read', () => {
   it('pauses the upstream, uses little memory, and receives the complete reply when it reads again', async () => {
-    const { progress, reply } = flood();
+    const { progress, reply } = createLongReply();
     await using upstream = await startScriptedUpstream(reply);
     await using service = await startService({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint, timeouts: { idleMs: 500 } }] } },
@@ -67,7 +67,7 @@ describe('client that does not read', () => {
   });
 
   it('cancels the upstream request when it disconnects', async () => {
-    const { progress, reply } = flood();
+    const { progress, reply } = createLongReply();
     await using upstream = await startScriptedUpstream(reply);
     await using service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
     const reader = await service.stream('m', { messages: hello });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { errorReply, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -47,16 +47,16 @@ describe('error message of an upstream', () => {
 
   it('is not altered if the upstream key is as short as a word', async () => {
     await using short = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'up' }] } } });
-    upstream.script(refusal(400, {}, { message: 'The upstream is upset' }));
+    upstream.script(errorReply(400, {}, { message: 'The upstream is upset' }));
     expect((await short.chat('m', { messages: hello })).error).toMatchObject({ message: 'The upstream is upset' });
   });
 });
 
 describe('upstream status', () => {
   it('413 keeps the connection open after a complete request', async () => {
-    upstream.script(refusal(413, {}, upstreamError));
+    upstream.script(errorReply(413, {}, upstreamError));
     const body = JSON.stringify({ messages: hello });
-    const answer = await fetch(`${service.url}${chatPath('m')}`, { method: 'POST', headers: withKey(), body });
+    const answer = await fetch(`${service.url}${getChatPath('m')}`, { method: 'POST', headers: withKey(), body });
     await answer.arrayBuffer();
     expect([answer.status, answer.headers.get('connection')]).toEqual([413, 'keep-alive']);
     service.forgetFailures();
@@ -77,7 +77,7 @@ describe('upstream status', () => {
     [418, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
     [302, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
   ])('%i is returned as %i, streamed or not, and for embeddings', async (upstreamStatus, status, error) => {
-    upstream.script(refusal(upstreamStatus, {}, upstreamError));
+    upstream.script(errorReply(upstreamStatus, {}, upstreamError));
     for (const stream of [false, true]) {
       const answer = await service.chat('m', { messages: hello, stream });
       expect(answer.status).toBe(status);
@@ -109,7 +109,7 @@ describe('upstream status', () => {
     [429, 429],
     [503, 503],
   ])('%i with a long Retry-After is relayed, and pauses the upstream for at most 60 s', async (upstreamStatus, status) => {
-    upstream.script(refusal(upstreamStatus, { 'retry-after': '43054' }));
+    upstream.script(errorReply(upstreamStatus, { 'retry-after': '43054' }));
     const first = await service.chat('m', { messages: hello });
     expect([first.status, first.headers['retry-after']]).toEqual([status, '43054']);
     const count = upstream.requests.length;
@@ -120,7 +120,7 @@ describe('upstream status', () => {
   });
 
   it("401 hides the upstream's message about the configured key", async () => {
-    upstream.script(refusal(401, {}, { message: 'Incorrect API key provided: upstr*-key' }));
+    upstream.script(errorReply(401, {}, { message: 'Incorrect API key provided: upstr*-key' }));
     const { text } = await service.chat('m', { messages: hello });
     expect(text).not.toContain('Incorrect');
     expect(text).not.toContain('upstr*');
@@ -134,7 +134,7 @@ describe('message for the client', () => {
   };
 
   it.each([
-    ['an error in the OpenAI format', refusal(400), 'upstream says 400'],
+    ['an error in the OpenAI format', errorReply(400), 'upstream says 400'],
     ['an error that is a string', jsonReply({ error: 'just text' }, 400), 'just text'],
     ['a message outside of an error', jsonReply({ message: 'bare' }, 400), 'bare'],
     ['HTML', html, 'The upstream answered 400.'],
@@ -147,7 +147,7 @@ describe('message for the client', () => {
   });
 
   it('is truncated if it is very long', async () => {
-    upstream.script(refusal(400, {}, { message: 'x'.repeat(50_000) }));
+    upstream.script(errorReply(400, {}, { message: 'x'.repeat(50_000) }));
     expect((await service.chat('m', { messages: hello })).error.message.length).toBeLessThan(2_100);
   });
 });
@@ -158,13 +158,13 @@ describe('Retry-After', () => {
     [503, { 'retry-after': '17' }, '17'],
     [429, { 'retry-after': '0.4' }, '1'],
   ])('of an upstream %i is returned in seconds, rounded up', async (status, headers, seconds) => {
-    upstream.script(refusal(status, headers));
+    upstream.script(errorReply(status, headers));
     const answer = await service.chat('m', { messages: hello });
     expect(answer.headers['retry-after']).toBe(seconds);
   });
 
   it('can be a date in the upstream reply', async () => {
-    upstream.script(refusal(429, { 'retry-after': new Date(Date.now() + 20_000).toUTCString() }));
+    upstream.script(errorReply(429, { 'retry-after': new Date(Date.now() + 20_000).toUTCString() }));
     const seconds = Number((await service.chat('m', { messages: hello })).headers['retry-after']);
     expect(seconds).toBeGreaterThan(10);
     expect(seconds).toBeLessThanOrEqual(21);
@@ -172,14 +172,14 @@ describe('Retry-After', () => {
 
   it('is set for each 429 and 503, even if the upstream sends none', async () => {
     for (const status of [429, 503]) {
-      upstream.script(refusal(status));
+      upstream.script(errorReply(status));
       expect(Number((await service.chat('m', { messages: hello })).headers['retry-after'])).toBeGreaterThan(0);
       service.forgetFailures();
     }
   });
 
   it('pauses the upstream, and later calls receive the remaining time', async () => {
-    upstream.script(refusal(429, { 'retry-after': '60' }), jsonReply(plainCompletion('hi')));
+    upstream.script(errorReply(429, { 'retry-after': '60' }), jsonReply(plainCompletion('hi')));
     await service.chat('m', { messages: hello });
     const before = upstream.requests.length;
     const answer = await service.chat('m', { messages: hello });

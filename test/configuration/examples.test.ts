@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkPaths, parseConfiguration } from '#test/check-files.ts';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { startProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 import { spawnTied } from '#test/tied-process.ts';
@@ -54,7 +54,7 @@ describe('example', () => {
 
 describe('quick app example', () => {
   it('uses a web API and an MCP server, and cites its document', async () => {
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     const main = join(folder, 'quick-app/shop.mjs');
     const shopServer = spawnTied(['env', `SHOP_PORT=${port}`, 'SHOP_TOKEN=t', process.execPath, main], { stopSignal: 'TERM' });
     onTestFinished(() => shopServer.stop());

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
-import { callerKey, chatPath, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, withKey } from '#test/start-service.ts';
 import {
   type Applications,
   accept,
@@ -119,7 +119,7 @@ describe('a call that requires consent, three levels deep in a chain', () => {
       for (const id of ['team/own%20mail', 'team%2Fown%20mail', '%74eam/ow%6E%20mail'])
         responses.push(
           await sendRequest(landscape.service.url, {
-            path: chatPath(id),
+            path: getChatPath(id),
             headers: withKey(key),
             body: { messages: [{ role: 'user', content: '[]' }] },
           }),
@@ -132,7 +132,7 @@ describe('a call that requires consent, three levels deep in a chain', () => {
     await accept(landscape.service, '%72oot');
     responses.length = 0;
     await sendRequest(landscape.service.url, {
-      path: chatPath('ro%6Ft'),
+      path: getChatPath('ro%6Ft'),
       headers: withKey(),
       body: { messages: [{ role: 'user', content: '[]' }] },
     });
@@ -239,7 +239,7 @@ describe('an application', () => {
         ['leaf', { messages: hello, stream: true }],
         ['mid', '{'],
       ] as const)
-        answers.push(await sendRequest(landscape.service.url, { path: chatPath(id), headers: withKey(key), body }));
+        answers.push(await sendRequest(landscape.service.url, { path: getChatPath(id), headers: withKey(key), body }));
     });
     await landscape.callThrough(['root']);
     expect(answers.map(({ status, error }) => [status, error.code])).toEqual([

@@ -7,7 +7,7 @@ import {
   type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
-import { callerKey, chatPath, type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
 
 /** Returns a path of the consent API. The ID is inserted without encoding. */
 export function consentPath(id: string): string {
@@ -96,7 +96,7 @@ export async function startLandscape(
     async callThrough([firstId = '', ...rest], key = callerKey) {
       return formatOutcome(
         await sendRequest(service.url, {
-          path: chatPath(encodeURIComponent(firstId)),
+          path: getChatPath(encodeURIComponent(firstId)),
           headers: withKey(key),
           body: toBody(rest),
         }),
@@ -137,7 +137,7 @@ async function callNext(received: ReceivedRequest, { url, sideEffects }: AnswerO
   const [{ content }] = received.body.messages as [{ content: string }];
   const [next, ...rest] = JSON.parse(content) as string[];
   if (next === undefined) return 'done';
-  const path = next === 'vectors' ? '/openai/deployments/vectors/embeddings' : chatPath(encodeURIComponent(next));
+  const path = next === 'vectors' ? '/openai/deployments/vectors/embeddings' : getChatPath(encodeURIComponent(next));
   const body = next === 'vectors' ? { input: 'x' } : toBody(rest);
   return formatOutcome(await sendRequest(url(), { path, headers: withKey(key), body }));
 }

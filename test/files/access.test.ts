@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
-import { chatPath } from '#test/start-service.ts';
+import { getChatPath } from '#test/start-service.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 
 let host: ScriptedUpstream;
@@ -217,7 +217,7 @@ describe('a per-request key', () => {
         return inner.then(() => jsonReply(plainCompletion('inner'))(exchange));
       });
       const headers = { 'api-key': outer, 'content-type': 'application/json' };
-      await sendRequest(files.url, { path: chatPath('second'), headers, body: toBody(toReference('kept')) });
+      await sendRequest(files.url, { path: getChatPath('second'), headers, body: toBody(toReference('kept')) });
       return inner;
     });
     expect(statuses).toEqual([200, 403]);

@@ -9,7 +9,7 @@ import {
   type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
-import { callerKey, chatPath } from '#test/start-service.ts';
+import { callerKey, getChatPath } from '#test/start-service.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 
 let host: ScriptedUpstream;
@@ -79,7 +79,7 @@ async function call<Result>(
     await done.catch(() => undefined);
     jsonReply(reply())(exchange);
   });
-  const path = chatPath(encodeURIComponent(deployment));
+  const path = getChatPath(encodeURIComponent(deployment));
   const answer = await sendRequest(files.url, { path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
   expect(answer.status).toBe(200);
   return { done: await (done ?? expect.unreachable()), answer };

@@ -11,7 +11,7 @@ import {
   type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import type { TestRequest, TestResponse } from '#test/send-request.ts';
-import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { getApplicationPath, quickApp, save } from '../applications/support.ts';
 
 const alice = getBucket('key:alice');
@@ -205,7 +205,7 @@ describe('a file that an assistant message references', () => {
         await jsonReply(plainCompletion('done'))(exchange);
       },
     };
-    const { status, text } = await service.sendRequest({ path: chatPath(first), headers: withKey('alice'), ...request });
+    const { status, text } = await service.sendRequest({ path: getChatPath(first), headers: withKey('alice'), ...request });
     expect([status, text]).toEqual([200, expect.any(String)]);
     return read;
   }
@@ -228,7 +228,7 @@ describe('a file that an assistant message references', () => {
         const grant = { resourcePermissions: [{ url: salary, permissions: ['READ'] }], receiver: published };
         expect((await sendAs(key, 'POST', '/v1/ops/resource/per-request-permissions/grant', grant)).status).toBe(200);
         const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments: toAttachments(salary) } }] };
-        await service.sendRequest({ path: chatPath(published), headers: withKey(key), body });
+        await service.sendRequest({ path: getChatPath(published), headers: withKey(key), body });
         await jsonReply(plainCompletion('done'))(exchange);
       };
       handlers = { configured: call, own: call };
@@ -316,9 +316,9 @@ describe('a file that the reply of an inner call attaches', () => {
         const key = String(exchange.received.headers['api-key']);
         const attachments = toAttachments(secret);
         const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments } }] };
-        await service.sendRequest({ path: chatPath(`applications/${alice}/own`), headers: withKey(key), body });
+        await service.sendRequest({ path: getChatPath(`applications/${alice}/own`), headers: withKey(key), body });
         await read(key);
-        await service.sendRequest({ path: chatPath(published), headers: withKey(key), body });
+        await service.sendRequest({ path: getChatPath(published), headers: withKey(key), body });
         await jsonReply(plainCompletion('done'))(exchange);
       },
     };

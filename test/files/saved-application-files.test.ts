@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
-import { callerKey, chatPath } from '#test/start-service.ts';
+import { callerKey, getChatPath } from '#test/start-service.ts';
 import { getProjectBucket } from '../applications/support.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 
@@ -53,7 +53,7 @@ async function call<Result>(id: string, work: (key: string) => Promise<Result>):
     await result.catch(() => undefined);
     await jsonReply(plainCompletion('done'))(exchange);
   });
-  const answer = await sendAs(callerKey, 'POST', chatPath(id), { messages: hello });
+  const answer = await sendAs(callerKey, 'POST', getChatPath(id), { messages: hello });
   expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
   return result ?? expect.unreachable();
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
-import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 const page = 'https://app.example';
 const other = 'https://other.example';
@@ -156,7 +156,7 @@ describe('OPTIONS without an origin', () => {
     ['/openai/deployments/team/m', 'GET, HEAD'],
     ['/openai/deployments/team/m/chat/completions?api-version=2024-10-21', 'POST'],
     ['/openai/deployments/m/embeddings/2024-10-21', 'POST'],
-    [chatPath('m'), 'POST'],
+    [getChatPath('m'), 'POST'],
     ['/compat/deployments/m/chat/completions', 'POST'],
     ['/v1/consent/team/m', 'DELETE, GET, HEAD, POST'],
     ['/v1/applications/bucket/', 'GET, HEAD'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { startModel } from '#test/start-model.ts';
-import { callerKey, chatPath, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, withKey } from '#test/start-service.ts';
 
 const { upstream, service } = await startModel(jsonReply(plainCompletion('hi')));
 
@@ -15,7 +15,7 @@ function withText(...bytes: readonly number[]): Buffer {
 }
 
 const routes = [
-  { method: 'POST', path: chatPath('m') },
+  { method: 'POST', path: getChatPath('m') },
   { method: 'POST', path: '/v1/chat/completions' },
   { method: 'POST', path: '/anthropic/v1/messages' },
   { method: 'POST', path: '/v1/consent/m' },
@@ -40,14 +40,14 @@ describe('request body', () => {
 
   it('that is not UTF-8 is rejected after authentication', async () => {
     const body = withText(0xff);
-    expect((await service.sendRequest({ path: chatPath('m'), headers: withKey('unknown'), body })).status).toBe(401);
-    expect((await service.sendRequest({ path: chatPath('none'), headers: withKey(), body })).status).toBe(404);
+    expect((await service.sendRequest({ path: getChatPath('m'), headers: withKey('unknown'), body })).status).toBe(401);
+    expect((await service.sendRequest({ path: getChatPath('none'), headers: withKey(), body })).status).toBe(404);
   });
 
   it('in UTF-8 arrives unchanged, regardless of the split of its bytes', async () => {
     const content = 'Größe 猫 🐈‍⬛ \ud7ff\ue000';
     const bytes = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }));
-    const sent = await fetch(service.url + chatPath('m'), {
+    const sent = await fetch(service.url + getChatPath('m'), {
       method: 'POST',
       headers: withKey(),
       body: new ReadableStream({
@@ -86,6 +86,6 @@ describe('request body', () => {
     'application/json; profile="x"; charset=utf-8',
   ])('is accepted as %s', async (type) => {
     const headers = { 'api-key': callerKey, 'content-type': type };
-    expect((await service.sendRequest({ path: chatPath('m'), headers, body: validBody })).status).toBe(200);
+    expect((await service.sendRequest({ path: getChatPath('m'), headers, body: validBody })).status).toBe(200);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { chatPath, type TestService } from '#test/start-service.ts';
+import { getChatPath, type TestService } from '#test/start-service.ts';
 import { createProviderEntry, type Issuer, startIssuer, startWithProviders } from './support.ts';
 
 const oddKey = 'aaaa.bbbb.cccc';
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 async function captureHeaders(deployment: string, headers: Record<string, string>) {
-  const request = { path: chatPath(deployment), headers: { 'content-type': 'application/json', ...headers } };
+  const request = { path: getChatPath(deployment), headers: { 'content-type': 'application/json', ...headers } };
   expect((await service.sendRequest({ ...request, body: { messages: hello } })).status).toBe(200);
   return host.requests.at(-1)?.headers ?? expect.unreachable();
 }
@@ -53,7 +53,7 @@ it('an application that calls another application forwards no token', async () =
     async (exchange) => {
       const headers = { authorization: `Bearer ${exchange.received.headers['api-key']}` };
       await service.sendRequest({
-        path: chatPath('trusted'),
+        path: getChatPath('trusted'),
         headers: { 'content-type': 'application/json', ...headers },
         body: { messages: hello },
       });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { startProcess } from '#test/start-process.ts';
-import { chatPath } from '#test/start-service.ts';
+import { getChatPath } from '#test/start-service.ts';
 import { splitToken } from './forge.ts';
 import { createProviderEntry, startIssuer } from './support.ts';
 
@@ -33,7 +33,7 @@ it.each(['info', 'debug'])('no token or claim appears in the log at the level %s
     const headers = { authorization: `Bearer ${token}` };
     await node.sendRequest({ method: 'GET', path: '/v1/user/info', headers });
     const { status } = await node.sendRequest({
-      path: chatPath('m'),
+      path: getChatPath('m'),
       headers: { ...headers, 'content-type': 'application/json' },
       body: { messages: hello },
     });

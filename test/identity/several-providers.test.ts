@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { chatPath, type TestService } from '#test/start-service.ts';
+import { getChatPath, type TestService } from '#test/start-service.ts';
 import {
   AdjustableClock,
   createProviderEntry,
@@ -53,7 +53,7 @@ describe('users of two identity providers', () => {
     const chat = async (headers: Record<string, string>) =>
       (
         await service.sendRequest({
-          path: chatPath('m'),
+          path: getChatPath('m'),
           headers: { 'content-type': 'application/json', ...headers },
           body: { messages: hello },
         })
@@ -85,7 +85,7 @@ describe('call of an application by a user', () => {
       { corporate: createProviderEntry(first, { rolesClaim: 'roles' }) },
       { applications: { app: { endpoint: `${application.url}/app` } } },
     );
-    const answer = await node.sendRequest({ path: chatPath('app'), headers: bearer(token), body: { messages: hello } });
+    const answer = await node.sendRequest({ path: getChatPath('app'), headers: bearer(token), body: { messages: hello } });
     expect(answer.status).toBe(200);
     expect(userInfo).toEqual({ user: 'grace', project: 'corporate', roles: ['staff'] });
     expect(received.join()).not.toContain(token);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { importCommand } from '#app/commands/import/import-command.ts';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { call, errorOf, read, send, startCluster } from '../admin/entries-cluster.ts';
 import { fixture } from './support.ts';
@@ -11,7 +11,7 @@ const digest = (key: string) => createHash('sha256').update(key).digest('hex');
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await createFreshDatabase();
   const statements = await fixture('litellm-database.sql');
   await queryPostgres(
     database.url,
@@ -74,7 +74,7 @@ it('imports teams, users, keys, and budgets of a LiteLLM database, and its clien
 
 it('fails with --strict if a setting is lost, and without LiteLLM tables', async () => {
   expect((await run(database.url, true)).exitCode).toBe(1);
-  await using empty = await freshDatabase();
+  await using empty = await createFreshDatabase();
   const { exitCode, text, lines } = await run(empty.url);
   expect([exitCode, text]).toEqual([1, '']);
   expect(lines.join()).toContain('is not a database of LiteLLM');
@@ -94,7 +94,7 @@ it.each([
   ['no model, if its list is no-default-models', '{no-default-models}', '{a}', []],
   ['all models, if no list restricts it', '{}', '{all-proxy-models}', undefined],
 ])('gives a key %s, for a key of a team and of a user', async (_what, keyModels, holderModels, expected) => {
-  await using other = await freshDatabase();
+  await using other = await createFreshDatabase();
   await queryPostgres(other.url, (await fixture('litellm-database.sql')).split('insert into', 1)[0] ?? '');
   const insertKey = 'insert into "LiteLLM_VerificationToken" (token, key_alias, models, user_id, team_id) values';
   for (const statement of [
@@ -109,7 +109,7 @@ it.each([
 });
 
 it('reports limits of keys and teams that Parley lacks', async () => {
-  await using other = await freshDatabase();
+  await using other = await createFreshDatabase();
   await queryPostgres(other.url, (await fixture('litellm-database.sql')).split('insert into', 1)[0] ?? '');
   await queryPostgres(
     other.url,
@@ -132,7 +132,7 @@ it('reports limits of keys and teams that Parley lacks', async () => {
 });
 
 it('gives keys without a team no project of a team, because all keys of a project have the same user', async () => {
-  await using other = await freshDatabase();
+  await using other = await createFreshDatabase();
   await queryPostgres(other.url, (await fixture('litellm-database.sql')).split('insert into', 1)[0] ?? '');
   const insertKey = `insert into "LiteLLM_VerificationToken" (token, models, user_id, team_id) values`;
   await queryPostgres(

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import type { Reply, UpstreamExchange } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
-import { chatPath, type TestService } from '#test/start-service.ts';
+import { getChatPath, type TestService } from '#test/start-service.ts';
 import { chat, type LimitedService, readUsed, replyWithUsage, startLimited } from './support.ts';
 
 /** Calls a deployment with the per-request key, as an application does. */
 function callBack(service: TestService, { received }: UpstreamExchange, deployment: string): Promise<TestResponse> {
   const headers = { 'api-key': String(received.headers['api-key']), 'content-type': 'application/json' };
-  return sendRequest(service.url, { path: chatPath(deployment), headers, body: { messages: hello } });
+  return sendRequest(service.url, { path: getChatPath(deployment), headers, body: { messages: hello } });
 }
 
 /** Returns a reply that calls these deployments in order, and collects their responses in `answers`. */

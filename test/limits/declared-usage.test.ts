@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
-import { chatPath, withKey } from '#test/start-service.ts';
+import { getChatPath, withKey } from '#test/start-service.ts';
 import { getApplicationPath, getProjectBucket, quickApp, save } from '../applications/support.ts';
 import { chat, type LimitedService, readUsed, replyWithUsage, startLimited } from './support.ts';
 
@@ -69,7 +69,7 @@ describe('usage that a saved application declares', () => {
     const relay: Reply = async (exchange) => {
       const headers = { 'api-key': String(exchange.received.headers['api-key']), 'content-type': 'application/json' };
       const inner = await sendRequest(service.url, {
-        path: chatPath(encodeURIComponent(greedy)),
+        path: getChatPath(encodeURIComponent(greedy)),
         headers,
         body: { messages: hello },
       });
@@ -93,7 +93,7 @@ describe('usage that a saved application declares', () => {
     });
     const headers = withKey();
     const body = JSON.stringify({ messages: hello, stream: true });
-    const path = `${service.url}${chatPath(encodeURIComponent(greedy))}`;
+    const path = `${service.url}${getChatPath(encodeURIComponent(greedy))}`;
     const reply = await fetch(path, { method: 'POST', headers, body, signal: disconnect.signal });
     await reply.body?.getReader().read();
     disconnect.abort();
@@ -105,7 +105,7 @@ describe('usage that a saved application declares', () => {
     const { service, upstream } = limited;
     const callModel: Reply = async (exchange) => {
       const headers = { 'api-key': String(exchange.received.headers['api-key']), 'content-type': 'application/json' };
-      await sendRequest(service.url, { path: chatPath('m'), headers, body: { messages: hello } });
+      await sendRequest(service.url, { path: getChatPath('m'), headers, body: { messages: hello } });
       await replyWithDeclaredUsage({ statistics: { usage_per_model: [toItem('m')] } })(exchange);
     };
     upstream.script(callModel, replyWithUsage(7, 5));

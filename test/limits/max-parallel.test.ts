@@ -9,7 +9,7 @@ import {
   type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect, sendRequest, type TestResponse } from '#test/send-request.ts';
-import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 const quickApp = 'https://parley.test/custom_application_schemas/quickapps';
 let upstream: ScriptedUpstream;
@@ -93,7 +93,7 @@ function callDeployment(deployment: string, answers: TestResponse[], count = 1):
   return async ({ received, response }) => {
     const headers = withKey(String(received.headers['api-key']));
     const send = async (): Promise<void> => {
-      answers.push(await sendRequest(service.url, { path: chatPath(deployment), headers, body: { messages: hello } }));
+      answers.push(await sendRequest(service.url, { path: getChatPath(deployment), headers, body: { messages: hello } }));
     };
     await Promise.all(Array.from({ length: count }, send));
     response.setHeader('content-type', 'application/json');
@@ -165,7 +165,7 @@ describe('maxParallel', () => {
     const release = holdReplies(1);
     const before = upstream.requests.length;
     const body = { messages: hello };
-    const client = sendAndDisconnect(service.url, { path: chatPath('m'), headers: withKey('single'), body });
+    const client = sendAndDisconnect(service.url, { path: getChatPath('m'), headers: withKey('single'), body });
     await vi.waitFor(() => expect(upstream.requests.length).toBe(before + 1), 8_000);
     expect((await call('single')).status).toBe(429);
     client.disconnect();

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { chunk, delta, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
-import { eventsReply, jsonReply, type Reply, refusal, type UpstreamExchange } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply, jsonReply, type Reply, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect, type TestResponse } from '#test/send-request.ts';
-import { chatPath, type TestService, withKey } from '#test/start-service.ts';
+import { getChatPath, type TestService, withKey } from '#test/start-service.ts';
 import { chat, getStatus, type LimitedService, readStats, readUsed, replyWithUsage, startLimited } from './support.ts';
 
 const byMonth = (month: number) => ({ default: { limits: { m: { month } } } });
@@ -119,7 +119,7 @@ describe('a caller with sequential calls', () => {
 function callDeployment(service: TestService, deployment: string, answers: TestResponse[]): Reply {
   return async (exchange) => {
     const headers = withKey(String(exchange.received.headers['api-key']));
-    answers.push(await service.sendRequest({ path: chatPath(deployment), headers, body: { messages: hello } }));
+    answers.push(await service.sendRequest({ path: getChatPath(deployment), headers, body: { messages: hello } }));
     await jsonReply(plainCompletion('done', { usage: undefined }))(exchange);
   };
 }
@@ -162,7 +162,7 @@ describe('the reservation of a call in progress', () => {
   it('is released if the reply fails before or after its start', async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
-    upstream.script(refusal(500));
+    upstream.script(errorReply(500));
     expect(await getStatus(chat(service))).toBe(500);
     expect(await readReserved(limited)).toBeUndefined();
     upstream.script(async (exchange) => {
@@ -180,7 +180,7 @@ describe('the reservation of a call in progress', () => {
     await using limited = await startLimited(byMonth(5000));
     const { service, upstream } = limited;
     upstream.script(holdReply(replyWithUsage(7, 5)).reply);
-    const caller = sendAndDisconnect(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
+    const caller = sendAndDisconnect(service.url, { path: getChatPath('m'), headers: withKey(), body: { messages: hello } });
     await upstream.request(0);
     expect(await readReserved(limited)).toBe(4096);
     caller.disconnect();
@@ -194,7 +194,7 @@ describe('the reservation of a call in progress', () => {
     upstream.script(heldReply.reply);
     const first = chat(service);
     await upstream.request(0);
-    const second = sendAndDisconnect(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
+    const second = sendAndDisconnect(service.url, { path: getChatPath('m'), headers: withKey(), body: { messages: hello } });
     await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(2), 8_000);
     second.disconnect();
     await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(1), 8_000);

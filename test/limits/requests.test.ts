@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
-import { refusal } from '#test/scripted-upstream.ts';
+import { errorReply } from '#test/scripted-upstream.ts';
 import { chat, createConfiguration, getStatus, getStatusesAround, readUsed, replyWithUsage, startLimited } from './support.ts';
 
 describe('a request limit', () => {
@@ -78,7 +78,7 @@ describe('a request limit', () => {
   it('counts a request that fails at its upstream, without tokens', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 9, minute: 1000 } } } });
     const { service, upstream } = limited;
-    upstream.script(refusal(500), refusal(400), replyWithUsage(7, 5));
+    upstream.script(errorReply(500), errorReply(400), replyWithUsage(7, 5));
     const failed = await chat(service);
     expect(failed.status).toBe(500);
     expect(failed.headers).toMatchObject({ 'x-ratelimit-remaining-requests': '8', 'x-ratelimit-remaining-tokens': '1000' });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
@@ -60,7 +60,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('limits of a node without Redis
   it.each(['SIGKILL', 'SIGTERM'] as const)('still apply after %s and a restart', async (signal) => {
     await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi', { usage })));
     await using folder = await openFolder();
-    await using database = await freshDatabase();
+    await using database = await createFreshDatabase();
     const storage = await getStorage(engine, folder.path, database);
     await using first = await start(upstream.endpoint, storage);
     expect(await getChatStatus(first, 'tokens')).toBe(200);
@@ -83,7 +83,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('limits of a node without Redis
       jsonReply(plainCompletion('hi', { usage: { prompt_tokens: 300, completion_tokens: 0, total_tokens: 300 } })),
     );
     await using folder = await openFolder();
-    await using database = await freshDatabase();
+    await using database = await createFreshDatabase();
     const storage = await getStorage(engine, folder.path, database);
     for (const used of [0, 300, 600]) {
       await using node = await start(upstream.endpoint, storage);

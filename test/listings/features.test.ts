@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { jsonReply, type ReceivedRequest, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 
@@ -13,7 +13,7 @@ const auditEvents: unknown[] = [];
 
 beforeAll(async () => {
   host = await startScriptedUpstream();
-  const unreachableUrl = `http://127.0.0.1:${await freePort()}/gone`;
+  const unreachableUrl = `http://127.0.0.1:${await findFreePort()}/gone`;
   const toUrl = (path: string) => `${host.url}/${path}?own=1`;
   const features = {
     consentRequired: false,

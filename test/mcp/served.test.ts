@@ -1,7 +1,7 @@
 import type { Progress } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { delta, finish, hello } from '#test/chunks.ts';
-import { eventsReply, refusal, silence } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply, silence } from '#test/scripted-upstream.ts';
 import { connect, eras, replyWith, startServed, toolCall } from './served-support.ts';
 import { getMessages, getToolResults, startApp, textReply, toolCallReply } from './support.ts';
 
@@ -87,7 +87,7 @@ describe.each(eras)('a deployment as an MCP server for a stock client (%s)', (er
     const broken = eventsReply(delta({ content: 'An' }), {
       error: { message: 'The cable broke.', type: 'x', param: null, code: null },
     });
-    const { service } = await startServed({}, refusal(400, {}, { message: 'Too rude.', code: 'rude' }), broken);
+    const { service } = await startServed({}, errorReply(400, {}, { message: 'Too rude.', code: 'rude' }), broken);
     const client = await connect(service, era);
     expect(await client.callTool(toolCall)).toMatchObject({ isError: true, content: [{ text: 'Too rude. (rude)' }] });
     const updates: Progress[] = [];

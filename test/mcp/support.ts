@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService } from '#test/start-service.ts';
@@ -43,12 +43,12 @@ export async function startFilesystem(folder: string): Promise<{ readonly url: s
 
 /** Starts a server at a free port. Another program may take the port first, so it tries a second port. */
 async function startAtFreePort<T>(start: (port: number) => Promise<T>): Promise<[port: number, started: T]> {
-  const port = await freePort();
+  const port = await findFreePort();
   try {
     return [port, await start(port)];
   } catch (error) {
     if (!/EADDRINUSE|already in use/.test(String(error))) throw error;
-    const another = await freePort();
+    const another = await findFreePort();
     return [another, await start(another)];
   }
 }

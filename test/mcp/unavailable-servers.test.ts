@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { echo, instead, type ServedTool, startSessions, startStateless, text } from './servers.ts';
 import {
   chatRequest,
@@ -30,7 +30,7 @@ const html = () => new Response('<html>', { headers: { 'content-type': 'text/htm
 
 describe.each(['streamable_http', 'sse'] as const)('an unavailable toolset over %s', (protocol) => {
   it('fails in its own stage if the connection is refused', async () => {
-    const url = `http://127.0.0.1:${await freePort()}/mcp`;
+    const url = `http://127.0.0.1:${await findFreePort()}/mcp`;
     expect(await getFailureReason({ url, protocol })).toBe(
       'The MCP server Tools could not be reached: the connection was refused.',
     );

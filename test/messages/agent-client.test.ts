@@ -6,7 +6,7 @@ import { findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { eventsReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { createUpstream, recorded } from '#test/vendor-replies.ts';
+import { createRecordedReply, createUpstream } from '#test/vendor-replies.ts';
 
 /**
  * Returns a request of a command line agent with replaced texts. `first` is the first request of a task. `later` has thoughts,
@@ -115,7 +115,7 @@ describe('agent client', () => {
   it.each(['gpt', 'bedrock', 'demo'])(
     'receives an answer without a search, and Parley-Ignored names the search tool: %s',
     async (model) => {
-      upstream.script(model === 'bedrock' ? recorded('bedrock', 'text') : callReply);
+      upstream.script(model === 'bedrock' ? createRecordedReply('bedrock', 'text') : callReply);
       const answer = await send(readRequest('search', model));
       expect([answer.status, answer.headers['parley-ignored']]).toEqual([
         200,
@@ -151,7 +151,7 @@ describe('agent client', () => {
 
 describe('agent client with Claude on Bedrock', () => {
   it('keeps cache control, thoughts with signatures, images, documents, and failures', async () => {
-    upstream.script(recorded('bedrock', 'thinking-tools'));
+    upstream.script(createRecordedReply('bedrock', 'thinking-tools'));
     const answer = await send(readRequest('later', 'bedrock'));
     expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
     expect(String(answer.headers['parley-ignored']).split(', ')).not.toContain('cache_control');
@@ -171,7 +171,7 @@ describe('agent client with Claude on Bedrock', () => {
   });
 
   it('receives thoughts with signatures, and calls', async () => {
-    upstream.script(recorded('bedrock', 'thinking-tools'));
+    upstream.script(createRecordedReply('bedrock', 'thinking-tools'));
     const { text } = await send(readRequest('first', 'bedrock'));
     const events = readMessageEvents(text);
     const kinds = events.flatMap((event) => (event.type === 'content_block_start' ? [event.content_block.type] : []));

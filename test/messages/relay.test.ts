@@ -5,10 +5,10 @@ import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
+  errorReply,
   eventsReply,
   jsonReply,
   piecesReply,
-  refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
   type UpstreamExchange,
@@ -219,8 +219,8 @@ describe('token count', () => {
   });
 
   it.each([
-    [refusal(400), 400, 'invalid_request_error'],
-    [refusal(401), 500, 'api_error'],
+    [errorReply(400), 400, 'invalid_request_error'],
+    [errorReply(401), 500, 'api_error'],
     [jsonReply({ tokens: 1 }), 500, 'api_error'],
   ])('returns an error of the Messages API if the upstream fails', async (reply, status, type) => {
     claude.script(reply);
@@ -231,7 +231,7 @@ describe('token count', () => {
 
 describe('deployment with upstreams of two protocols', () => {
   it('uses a translated upstream if the anthropic upstream fails', async () => {
-    claude.script(refusal(503));
+    claude.script(errorReply(503));
     gpt.script(eventsReply(...plainReply('Translated.')));
     const answer = await post(service, { model: 'both', stream: true, max_tokens: 7 });
     expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
@@ -240,14 +240,14 @@ describe('deployment with upstreams of two protocols', () => {
   });
 
   it('relays the anthropic upstream byte by byte if the translated upstream fails', async () => {
-    gpt.script(refusal(503));
+    gpt.script(errorReply(503));
     claude.script(piecesReply(unusualStream));
     const answer = await post(service, { model: 'reversed', stream: true });
     expect(answer.text).toBe(unusualStream);
   });
 
   it('does not send signed thoughts to the other protocol', async () => {
-    claude.script(refusal(503));
+    claude.script(errorReply(503));
     gpt.script(eventsReply(...plainReply('x')));
     const content = [
       { type: 'thinking', thinking: 'Hm.', signature: 's' },

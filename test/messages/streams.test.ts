@@ -4,8 +4,8 @@ import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { buildBlocks, findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
+  errorReply,
   eventsReply,
-  refusal,
   type ScriptedUpstream,
   silence,
   startScriptedUpstream,
@@ -179,7 +179,7 @@ describe('upstream error', () => {
 
   it('before the first event has its status, streamed or not', async () => {
     for (const stream of [false, true]) {
-      upstream.script(refusal(429, { 'retry-after': '7' }));
+      upstream.script(errorReply(429, { 'retry-after': '7' }));
       const answer = await post(service, { stream });
       expect([answer.status, answer.headers['retry-after']]).toEqual([429, '7']);
       expect(answer.json).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainCompletion, plainReply } from '#test/chunks.ts';
 import {
+  errorReply,
   eventsReply,
   jsonReply,
   type Reply,
-  refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { createUpstream, recorded } from '#test/vendor-replies.ts';
+import { createRecordedReply, createUpstream } from '#test/vendor-replies.ts';
 import { responsesReply } from '../upstreams/matrix-support.ts';
 import { post } from './support.ts';
 
@@ -29,7 +29,11 @@ const deepSeek: Reply = (exchange) => {
   const { messages, stream } = exchange.received.body as { messages: Turn[]; stream?: boolean };
   const isForgotten = messages.some(({ tool_calls, reasoning_content }) => tool_calls !== undefined && !reasoning_content);
   if (isForgotten)
-    return refusal(400, {}, { message: 'The reasoning_content in the thinking mode must be passed back to the API.' })(exchange);
+    return errorReply(
+      400,
+      {},
+      { message: 'The reasoning_content in the thinking mode must be passed back to the API.' },
+    )(exchange);
   if (messages.some(({ role }) => role === 'tool')) return jsonReply(plainCompletion('Sunny.'))(exchange);
   if (stream === true)
     return eventsReply(
@@ -123,7 +127,7 @@ describe('reasoning without a signature', () => {
   it.each<[string, Reply]>([
     ['strict', deepSeek],
     ['responses', jsonReply(responsesReply({}))],
-    ['gemini', recorded('gemini', 'text')],
+    ['gemini', createRecordedReply('gemini', 'text')],
   ])('is listed in Parley-Ignored if it is dropped: %s', async (model, reply) => {
     upstream.script(reply);
     const { status, headers } = await post(service, { model, messages });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion, plainReply } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
-import { eventsReply, jsonReply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { createBody, post } from './support.ts';
 
@@ -74,7 +74,7 @@ describe('field that a translation drops', () => {
   });
 
   it('is listed if another protocol replaces the first upstream, or addons require a translation', async () => {
-    claude.script(refusal(503));
+    claude.script(errorReply(503));
     gpt.script(jsonReply(plainCompletion('hi')));
     const both = await post(service, { model: 'both', ...upload });
     claude.script(jsonReply(message));

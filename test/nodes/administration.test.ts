@@ -3,9 +3,9 @@ import { Webhook } from 'standardwebhooks';
 import { expect, it, vi } from 'vitest';
 import { makeFolder } from '#test/check-files.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { freshDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase } from '#test/fresh-database.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { sharedServer } from '#test/shared-server.ts';
+import { getSharedServer } from '#test/shared-server.ts';
 import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -62,7 +62,7 @@ async function call(node: TestProcess, key: string): Promise<number> {
 }
 
 it('three empty nodes get a model, a project, and a key, spend the budget, and are copied to an empty instance', async () => {
-  await using database = await freshDatabase();
+  await using database = await createFreshDatabase();
   await using folder = await makeFolder();
   await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
   await using receiver = await startScriptedUpstream(jsonReply({}));
@@ -70,7 +70,7 @@ it('three empty nodes get a model, a project, and a key, spend the budget, and a
   const alert = { of: 'project:team', window: 'cost.month', at: [1], url: receiver.url, secret: webhookSecret };
   const environment = {
     PARLEY_DATABASE_URL: database.url,
-    PARLEY_REDIS_URL: await sharedServer('redis'),
+    PARLEY_REDIS_URL: await getSharedServer('redis'),
     PARLEY_SECRET: randomBytes(32).toString('base64url'),
   };
   const start = () => startProcess({ configuration: { keys: {}, alerts: [alert] }, environment });

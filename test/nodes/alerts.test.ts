@@ -1,17 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { freshDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { sharedServer } from '#test/shared-server.ts';
+import { getSharedServer } from '#test/shared-server.ts';
 import { startProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 it('nodes send one webhook for each threshold together, also after kill -9 of both before the delivery', async () => {
-  await using database = await freshDatabase();
+  await using database = await createFreshDatabase();
   await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
   await using receiver = await startScriptedUpstream(jsonReply({}, 500));
   const project = randomUUID();
@@ -25,7 +25,7 @@ it('nodes send one webhook for each threshold together, also after kill -9 of bo
   };
   const environment = {
     PARLEY_DATABASE_URL: database.url,
-    PARLEY_REDIS_URL: await sharedServer('redis'),
+    PARLEY_REDIS_URL: await getSharedServer('redis'),
     PARLEY_SECRET: randomBytes(32).toString('base64url'),
   };
   const start = () => startProcess({ configuration, environment });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, vi } from 'vitest';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
@@ -26,7 +26,7 @@ export interface Cluster extends AsyncDisposable {
 export const secret = randomBytes(32).toString('base64url');
 
 /** Starts nodes on the database, which is dropped at the end. */
-export async function startCluster(count: number, starting: Promise<TestDatabase> = freshDatabase()): Promise<Cluster> {
+export async function startCluster(count: number, starting: Promise<TestDatabase> = createFreshDatabase()): Promise<Cluster> {
   const [database, redis, s3, host] = await Promise.all([starting, startRedis(), startS3(), startScriptedUpstream(answerAsHost)]);
   const shared = {
     PARLEY_DATABASE_URL: database.url,

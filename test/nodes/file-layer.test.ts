@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { get, getHealth } from './cluster.ts';
@@ -13,7 +13,7 @@ const running: TestProcess[] = [];
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await createFreshDatabase();
 });
 
 afterAll(async () => {

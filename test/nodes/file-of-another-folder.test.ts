@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
@@ -30,7 +30,7 @@ async function put(node: TestProcess, name: string): Promise<number> {
 }
 
 beforeAll(async () => {
-  [database, folder] = await Promise.all([freshDatabase(), openFolder()]);
+  [database, folder] = await Promise.all([createFreshDatabase(), openFolder()]);
   await using first = await start('one');
   const { bucket } = (await get(first, '/v1/bucket')).json as { bucket: string };
   path = `/v1/files/${bucket}`;

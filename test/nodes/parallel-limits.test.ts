@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { openStream, sendRequest } from '#test/send-request.ts';
 import type { TestProcess } from '#test/start-process.ts';
-import { chatPath, withKey } from '#test/start-service.ts';
+import { getChatPath, withKey } from '#test/start-service.ts';
 import { type Cluster, expectAdmitted, get, getNode, startCluster } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
@@ -25,7 +25,7 @@ async function sendCalls({ nodes }: Cluster, deployment: string, key: string): P
   const sums: Record<number, number> = {};
   const calls = Array.from({ length: 500 }, (_, index) => {
     const { url } = nodes[index % nodes.length] ?? expect.unreachable();
-    return sendRequest(url, { path: chatPath(deployment), headers: withKey(key), body: { messages: hello } });
+    return sendRequest(url, { path: getChatPath(deployment), headers: withKey(key), body: { messages: hello } });
   });
   for (const { status } of await Promise.all(calls)) sums[status] = (sums[status] ?? 0) + 1;
   return sums;
@@ -52,7 +52,7 @@ describe('maxParallel of a key on three nodes', () => {
     await using cluster = await startCluster(3);
     const body = { messages: [{ role: 'user', content: '400' }], stream: true };
     const open = (index: number) =>
-      openStream(getNode(cluster, index % 3).url, { path: chatPath('free'), headers: withKey('narrow'), body });
+      openStream(getNode(cluster, index % 3).url, { path: getChatPath('free'), headers: withKey('narrow'), body });
     const streams = await Promise.all(Array.from({ length: 60 }, (_, index) => open(index)));
     expect(streams.filter(({ status }) => status === 200)).toHaveLength(20);
     expect(streams.filter(({ status }) => status === 429)).toHaveLength(40);
@@ -104,7 +104,7 @@ describe('node that is killed', () => {
     cluster.host.script(() => undefined);
     const interrupted = Promise.allSettled(
       [1, 2].map(() =>
-        sendRequest(victim.url, { path: chatPath('priced'), headers: withKey('crowd'), body: { messages: hello } }),
+        sendRequest(victim.url, { path: getChatPath('priced'), headers: withKey('crowd'), body: { messages: hello } }),
       ),
     );
     await cluster.host.request(0);

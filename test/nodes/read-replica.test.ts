@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { createTables } from '#test/sql-stores.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
@@ -11,7 +11,7 @@ let database: TestDatabase;
 let replica: TestDatabase;
 
 beforeAll(async () => {
-  [database, replica] = await Promise.all([freshDatabase(), freshDatabase()]);
+  [database, replica] = await Promise.all([createFreshDatabase(), createFreshDatabase()]);
   await createTables(replica.url);
   await changeReplica('set default_transaction_read_only = on');
 });

@@ -3,7 +3,7 @@ import type { ConsentForm } from '#contract/consent.ts';
 import { hello } from '#test/chunks.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import type { TestProcess } from '#test/start-process.ts';
-import { callerKey, chatPath, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, withKey } from '#test/start-service.ts';
 import { type Cluster, demoQuickApp, get, getNode, startCluster } from './cluster.ts';
 import { chatAt, createTask, type InnerResult, type Task } from './host.ts';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => cluster[Symbol.asyncDispose]());
 
 function chat(node: TestProcess, deployment: string, key = callerKey): Promise<TestResponse> {
-  return sendRequest(node.url, { path: chatPath(deployment), headers: withKey(key), body: { messages: hello } });
+  return sendRequest(node.url, { path: getChatPath(deployment), headers: withKey(key), body: { messages: hello } });
 }
 
 type Stats = Record<string, { total: number | null; used: number }>;

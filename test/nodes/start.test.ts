@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { createTables } from '#test/sql-stores.ts';
 import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
@@ -71,7 +71,7 @@ describe('node that starts before a PostgreSQL with a newer schema', () => {
 
 describe('node that starts without Redis', () => {
   it('listens, reports why it is not ready, and becomes ready automatically', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const environment = { PARLEY_REDIS_URL: `redis://127.0.0.1:${port}`, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
     await node.untilOutput(/Redis is unavailable/);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { openStream } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
@@ -21,7 +21,12 @@ let two: TestProcess;
 let token: string;
 
 beforeAll(async () => {
-  [database, redis, issuer, host] = await Promise.all([freshDatabase(), startRedis(), startIssuer(), startScriptedUpstream()]);
+  [database, redis, issuer, host] = await Promise.all([
+    createFreshDatabase(),
+    startRedis(),
+    startIssuer(),
+    startScriptedUpstream(),
+  ]);
   const environment = {
     PARLEY_DATABASE_URL: database.url,
     PARLEY_REDIS_URL: redis.url,

@@ -3,7 +3,7 @@ import { describeApi } from '#test/api-description.ts';
 import {
   type DocumentedOperation,
   type ExampleRequest,
-  missingExamples,
+  listMissingExamples,
   type OpenApiDocument,
   readOperations,
   toRequests,
@@ -110,7 +110,7 @@ function successes({ responses }: DocumentedOperation): number[] {
 describe('every API operation', () => {
   it('has an example of each required input', () => {
     const missing = operations.flatMap((operation) =>
-      missingExamples(operation).map((what) => `${operation.operationId}: ${what}`),
+      listMissingExamples(operation).map((what) => `${operation.operationId}: ${what}`),
     );
     expect(missing).toEqual([]);
   });

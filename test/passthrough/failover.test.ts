@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { formType, type Part, type RawUpstream, readForm, sendJson, sound, startRawUpstream, toForm } from './support.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   service = await startService({
     models: {
       two: { upstreams: [{ endpoint: first.endpoint, key: 'first-key', model: 'first', api }, next] },
-      gone: { upstreams: [{ endpoint: `http://127.0.0.1:${await freePort()}/v1`, model: 'first', api }, next] },
+      gone: { upstreams: [{ endpoint: `http://127.0.0.1:${await findFreePort()}/v1`, model: 'first', api }, next] },
     },
   });
 });

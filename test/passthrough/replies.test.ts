@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
+  errorReply,
   eventsReply,
   jsonReply,
-  refusal,
   type ScriptedUpstream,
   silence,
   startScriptedUpstream,
@@ -209,7 +209,7 @@ describe('upstream of a pass-through call', () => {
     [422, 400, 'upstream_failed'],
     [503, 503, 'upstream_unavailable'],
   ])('that answers %d causes the status %d', async (from, to) => {
-    upstream.script(refusal(from));
+    upstream.script(errorReply(from));
     expect((await post('moderations', { input: 'x' })).status).toBe(to);
   });
 
@@ -223,7 +223,7 @@ describe('upstream of a pass-through call', () => {
   });
 
   it('that fails is retried', async () => {
-    upstream.script(refusal(503), jsonReply({ results: [{ index: 0, relevance_score: 1 }] }));
+    upstream.script(errorReply(503), jsonReply({ results: [{ index: 0, relevance_score: 1 }] }));
     const { status, headers } = await post('rerank', { query: 'a', documents: ['b'] });
     expect([status, headers['x-upstream-attempts']]).toEqual([200, '2']);
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { openStream } from '#test/send-request.ts';
 import { runProgram, startProcess, type TestProcess } from '#test/start-process.ts';
-import { chatPath, withKey } from '#test/start-service.ts';
+import { getChatPath, withKey } from '#test/start-service.ts';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
@@ -54,13 +54,13 @@ async function startBuilt(): Promise<{ node: TestProcess; headers: Record<string
 it('the built service serves a chat, a stream, a question about documents, embeddings, the page, and the API reference', async () => {
   const { node, headers } = await startBuilt();
   await using _node = node;
-  const complete = await node.sendRequest({ path: chatPath('demo'), headers, body: { messages: hello } });
+  const complete = await node.sendRequest({ path: getChatPath('demo'), headers, body: { messages: hello } });
   expect([complete.status, complete.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
-  const stream = await openStream(node.url, { path: chatPath('demo'), headers, body: { stream: true, messages: hello } });
+  const stream = await openStream(node.url, { path: getChatPath('demo'), headers, body: { stream: true, messages: hello } });
   const streamed = await stream.readRest();
   expect([streamed.isDone, streamed.content()]).toEqual([true, complete.completion.choices[0]?.message.content]);
   const question = [{ role: 'user', content: 'How long may I keep a borrowed book?' }];
-  const answer = await node.sendRequest({ path: chatPath('sample'), headers, body: { messages: question } });
+  const answer = await node.sendRequest({ path: getChatPath('sample'), headers, body: { messages: question } });
   expect(answer.completion.choices[0]?.message.content).toContain('Books may be kept for three weeks');
   const vectors = await node.sendRequest({
     path: '/v1/embeddings',

@@ -8,7 +8,7 @@ import { expect, it, vi } from 'vitest';
 import { delta, finish, hello } from '#test/chunks.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { openStream } from '#test/send-request.ts';
-import { callerKey, chatPath, withKey } from '#test/start-service.ts';
+import { callerKey, getChatPath, withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -64,7 +64,7 @@ it.each([
   await using folder = await openFolder();
   using npm = await startNpm(folder.path, { m: { upstreams: [{ endpoint: upstream.endpoint }] } });
   const body = { stream: true, messages: hello };
-  const reader = await openStream(npm.url, { path: chatPath('m'), headers: withKey(), body });
+  const reader = await openStream(npm.url, { path: getChatPath('m'), headers: withKey(), body });
   await reader.next();
   npm.send(target, signal);
   await vi.waitUntil(() => npm.output().includes('"msg":"stopping"'), { timeout: 10_000, interval: 10 });

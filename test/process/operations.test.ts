@@ -5,8 +5,8 @@ import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello, plainReply } from '#test/chunks.ts';
-import { freePort } from '#test/listening.ts';
-import { eventsReply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { findFreePort } from '#test/listening.ts';
+import { errorReply, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
@@ -64,7 +64,7 @@ describe('a running node', () => {
   });
 
   it('exports metrics only on the metrics port if one is set', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     await using node = await startProcess({ configuration: demo, environment: { PARLEY_METRICS_PORT: String(port) } });
     expect((await get(node, '/metrics')).status).toBe(404);
     const metricsUrl = `http://127.0.0.1:${port}`;
@@ -75,7 +75,7 @@ describe('a running node', () => {
   });
 
   it('reports a paused upstream in its health', async () => {
-    upstream.script(refusal(429, { 'retry-after': '60' }));
+    upstream.script(errorReply(429, { 'retry-after': '60' }));
     expect((await node.chat('limited', { messages: hello })).status).toBe(429);
     const { json, text } = await get(node, '/health');
     expect(json).toMatchObject({
@@ -87,7 +87,7 @@ describe('a running node', () => {
   });
 
   it('logs every call without keys or contents', async () => {
-    upstream.script(refusal(500, {}, { message: 'the upstream key canary-key is wrong' }));
+    upstream.script(errorReply(500, {}, { message: 'the upstream key canary-key is wrong' }));
     const { headers } = await node.chat('faulty', { messages: [{ role: 'user', content: 'canary of the question' }] });
     await node.untilOutput(new RegExp(String(headers['x-request-id'])));
     expect(node.output.stdout).not.toMatch(/canary|caller-key/);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { freePort, waitUntilListening } from '#test/listening.ts';
+import { findFreePort, waitUntilListening } from '#test/listening.ts';
 import { runCommand } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
@@ -34,7 +34,7 @@ describe('the error for an unusable setting', () => {
   });
 
   it('names a metrics port that equals the service port', async () => {
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     const { code, lines } = await startWith({ PARLEY_METRICS_PORT: port }, port);
     expect([code, lines]).toEqual([
       1,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello, plainReply } from '#test/chunks.ts';
-import { freePort, waitUntilListening } from '#test/listening.ts';
+import { findFreePort, waitUntilListening } from '#test/listening.ts';
 import { eventsReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
@@ -141,7 +141,7 @@ describe('a starting node', () => {
   });
 
   it('can use the port of a node that was ended with kill -9', async () => {
-    const port = String(await freePort());
+    const port = String(await findFreePort());
     for (let start = 0; start < 2; start += 1) {
       await using node = await startProcess({ configuration: demo, flags: ['--port', port] });
       const reader = await node.stream('demo', { messages: [{ role: 'user', content: 'Count to 1000' }] });

@@ -6,7 +6,7 @@ import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { eventsReply, type ScriptedUpstream, silence, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
-import { chatPath, withKey } from '#test/start-service.ts';
+import { getChatPath, withKey } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
 
 const megabyte = 1024 * 1024;
@@ -34,7 +34,7 @@ describe('a node whose client disconnects', () => {
     upstream.script(silence);
     const index = upstream.requests.length;
     const client = sendAndDisconnect(node.url, {
-      path: chatPath('m'),
+      path: getChatPath('m'),
       headers: withKey(),
       body: { messages: hello, stream: true },
     });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, getStages, says, startRigWith, toldTo } from './support.ts';
+import { calls, getStages, getToolMessages, says, startRigWith } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -44,7 +44,9 @@ describe('arguments of a tool', () => {
     await using rig = await startRigWith(booking(), calls(['book', args]), says('Sorry.'));
     const before = api.requests.length;
     const response = await rig.chat('Book.');
-    expect(toldTo(rig)).toEqual([`The tool was not run: ${problem}. Call it again with arguments that follow its schema.`]);
+    expect(getToolMessages(rig)).toEqual([
+      `The tool was not run: ${problem}. Call it again with arguments that follow its schema.`,
+    ]);
     expect(getStages(response).map(({ status }) => status)).toEqual(['failed']);
     expect(api.requests.length).toBe(before);
   });

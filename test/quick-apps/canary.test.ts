@@ -29,7 +29,7 @@ const authorizations = () => ({
   client: { type: 'client_id_secret', client_id: 'client', client_secret: `${canary}-client`, token_url: `${api.url}/token` },
 });
 
-function toolset([name, authorization]: [string, object]): object {
+function createToolset([name, authorization]: [string, object]): object {
   const toTool = (path: string) => ({
     rest_api_method_info: { method_url: `${api.url}/${path}`, method_type: name === 'body' ? 'post' : 'get' },
     open_ai_tool: { type: 'function', function: { name: `${name}_${path}`, description: '', parameters: {} } },
@@ -37,7 +37,7 @@ function toolset([name, authorization]: [string, object]): object {
   return { type: 'rest-api', name, authorization, tools: ['told', 'cut', 'refused'].map(toTool) };
 }
 
-function properties(): object {
+function createProperties(): object {
   const endpoint = { name: 'obsolete_told', method_url: `${api.url}/told`, method_type: 'get', description: '', parameters: [] };
   const obsolete = { tool_endpoints: [endpoint], auth_info: { auth_type: 'apikey', api_key: `${canary}-obsolete` } };
   const server = {
@@ -46,7 +46,7 @@ function properties(): object {
     authorization: { type: 'bearer', token: `${canary}-mcp` },
   };
   return {
-    web_api_toolset: [...Object.entries(authorizations()).map(toolset), obsolete],
+    web_api_toolset: [...Object.entries(authorizations()).map(createToolset), obsolete],
     mcp_toolset: [{ type: 'mcp', name: 'mcp', mcp_server_info: server }],
   };
 }
@@ -61,7 +61,7 @@ beforeAll(async () => {
   node = await startProcess({
     configuration: {
       models: { model: { upstreams: [{ endpoint: model.endpoint, key: `${canary}-model` }] } },
-      applications: { app: quickApp(properties()) },
+      applications: { app: quickApp(createProperties()) },
       security: { allowPrivateNetworks: ['127.0.0.1'] },
     },
     environment: { LOG_LEVEL: 'trace' },
@@ -89,7 +89,7 @@ it('no secret of a quick app appears in replies, stages, states, model requests,
     method: 'PUT',
     path: `/v1/${ownId}`,
     headers: withKey(),
-    body: quickApp(properties()),
+    body: quickApp(createProperties()),
   });
   expect(saveResponse.status).toBe(201);
   const texts: string[] = [saveResponse.text];
@@ -106,7 +106,7 @@ it('no secret of a quick app appears in replies, stages, states, model requests,
     const result = await (await node.stream(id, { messages: [user('Call all.')] })).readRest();
     texts.push(reply.text, result.data.join('\n'));
   }
-  const invalid = { ...quickApp(properties()), displayname: canary.slice(0, 3) };
+  const invalid = { ...quickApp(createProperties()), displayname: canary.slice(0, 3) };
   const paths = [
     ...[
       '/openai/deployments',
@@ -119,7 +119,7 @@ it('no secret of a quick app appears in replies, stages, states, model requests,
   ];
   for (const path of paths) texts.push((await node.sendRequest({ method: 'GET', path, headers: withKey() })).text);
   texts.push((await node.sendRequest({ method: 'PUT', path: `/v1/${ownId}`, headers: withKey(), body: invalid })).text);
-  await node.configure({ applications: { app: { ...quickApp(properties()), displayname: 'x' } } });
+  await node.configure({ applications: { app: { ...quickApp(createProperties()), displayname: 'x' } } });
   await node.untilOutput(/configuration rejected/);
   texts.push(node.output.stdout, node.output.stderr, ...model.requests.map(({ text }) => text));
   for (const text of texts) expect(decodeStates(text)).not.toMatch(canaryPattern);

@@ -3,9 +3,9 @@ import { delta, finish, text } from '#test/chunks.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import {
+  errorReply,
   eventsReply,
   type Reply,
-  refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
   toEvent,
@@ -237,7 +237,7 @@ function responseEvents(type: string, response: { readonly output: readonly obje
 
 describe('a model that rejects a conversation as too long', () => {
   const tooLong = (): Reply =>
-    refusal(400, {}, { code: 'context_length_exceeded', message: 'Your messages resulted in 70000 tokens.' });
+    errorReply(400, {}, { code: 'context_length_exceeded', message: 'Your messages resulted in 70000 tokens.' });
 
   it('receives a shorter request once', async () => {
     await using rig = await start([...names.slice(0, 3).map((name) => calls([name, {}])), tooLong(), says('Done.')], {});
@@ -252,7 +252,7 @@ describe('a model that rejects a conversation as too long', () => {
     'prompt is too long: 210000 tokens > 200000 maximum',
     'The input token count (50000) exceeds the maximum number of tokens allowed (32768).',
   ])('is recognized by the error message %s', async (message) => {
-    await using rig = await start([calls(['one', {}]), calls(['two', {}]), refusal(400, {}, { message }), says('Done.')], {});
+    await using rig = await start([calls(['one', {}]), calls(['two', {}]), errorReply(400, {}, { message }), says('Done.')], {});
     expect(getMessage(await rig.chat('Read.')).content).toBe('Done.');
   });
 

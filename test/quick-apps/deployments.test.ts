@@ -10,7 +10,7 @@ import {
   type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { watchNode } from '#test/watch-node.ts';
-import { calls, getMessage, getStages, quickApp, type Rig, says, startRig, toldTo, user } from './support.ts';
+import { calls, getMessage, getStages, getToolMessages, quickApp, type Rig, says, startRig, user } from './support.ts';
 
 let host: ScriptedUpstream;
 
@@ -46,7 +46,7 @@ describe('a deployment as a tool', () => {
     const [request] = host.requests.slice(-1);
     expect(request?.body).toEqual({ messages: [user('What is new?')], stream: true, stream_options: { include_usage: true } });
     expect(request?.headers['api-key']).not.toBe('caller-key');
-    expect(toldTo(rig)).toEqual(['from the other']);
+    expect(getToolMessages(rig)).toEqual(['from the other']);
     expect(getStages(response)).toMatchObject([{ name: 'other', status: 'completed' }]);
   });
 
@@ -96,7 +96,7 @@ describe('a deployment as a tool', () => {
     await rig.chat('Ask.');
     const custom_content = { attachments: [{ index: 0, ...attachments[0] }] };
     expect(host.requests.at(-1)?.body.messages).toEqual([{ ...user('Read it.'), custom_content }]);
-    expect(toldTo(rig)[1]).toContain("arguments/attachments/0 must have required property 'url'");
+    expect(getToolMessages(rig)[1]).toContain("arguments/attachments/0 must have required property 'url'");
   });
 
   it('can be a model, or a quick app with its own tools', async () => {
@@ -106,7 +106,7 @@ describe('a deployment as a tool', () => {
     await using rig = await buildRig(usesTools('inner'), replies, { models, applications });
     const response = await rig.chat('Ask.');
     expect(rig.sent(1)[0]?.content).toBe('You are the inner one.');
-    expect(toldTo(rig)).toEqual(['From within.']);
+    expect(getToolMessages(rig)).toEqual(['From within.']);
     expect(getStages(response).map(({ name, status }) => [name, status])).toEqual([
       ['inner', 'completed'],
       ['second', 'completed'],
@@ -120,7 +120,7 @@ describe('a deployment as a tool', () => {
     });
     const before = host.requests.length;
     await rig.chat('Ask.');
-    expect(toldTo(rig)).toEqual([
+    expect(getToolMessages(rig)).toEqual([
       expect.stringContaining("arguments must have required property 'query'"),
       expect.stringContaining('arguments/query must be string'),
     ]);
@@ -137,7 +137,7 @@ describe('a deployment as a tool', () => {
     const replies = [calls(['other', { query: 'a' }]), calls(['other', { query: 'b' }]), says('Done.')];
     await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() } });
     const response = await rig.chat('Ask.');
-    expect(toldTo(rig)).toEqual([
+    expect(getToolMessages(rig)).toEqual([
       expect.stringContaining('no more today'),
       'The tool failed: other requested a function call, which is not possible for a deployment that is used as a tool.',
     ]);
@@ -225,7 +225,7 @@ describe('tools that are selected from the deployments', () => {
     expect(name.length).toBe(64);
     rig.model.script(calls([name, { query: 'a' }]), says('Done.'));
     await rig.chat('Ask.');
-    expect(toldTo(rig)).toEqual(['from the other']);
+    expect(getToolMessages(rig)).toEqual(['from the other']);
   });
 
   it('are logged once and listed in /health if they are missing saved applications, until the configuration drops them', async () => {
@@ -302,7 +302,10 @@ describe('the usage of inner calls', () => {
     const replies = [calls(['other', { query: 'a' }]), calls(['other', { query: 'b' }]), says('Done.')];
     await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() }, roles });
     const response = await rig.chat('Ask twice.');
-    expect(toldTo(rig)).toEqual(['from the other', expect.stringMatching(/limit of 1 requests per day on other is used up/)]);
+    expect(getToolMessages(rig)).toEqual([
+      'from the other',
+      expect.stringMatching(/limit of 1 requests per day on other is used up/),
+    ]);
     expect(getMessage(response).content).toBe('Done.');
   });
 });
@@ -332,7 +335,7 @@ describe('a chain of inner calls', () => {
     await using rig = await buildRig(usesTools('other'), [calls(['other', { query: 'a' }]), says('Done.')], { applications });
     const before = host.requests.length;
     const response = await rig.chat('Ask.');
-    expect(toldTo(rig)).toEqual([
+    expect(getToolMessages(rig)).toEqual([
       expect.stringMatching(/: The mailbox needs your consent before app may use it\. GET \/v1\/consent\/app/),
     ]);
     expect([getStages(response)[0]?.status, host.requests.length]).toEqual(['failed', before]);

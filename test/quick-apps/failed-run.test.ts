@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
-import { chatPath, withKey } from '#test/start-service.ts';
+import { getChatPath, withKey } from '#test/start-service.ts';
 import { buildOperations, calls, getMessage, getStages, type Rig, says, startRigWith, user } from './support.ts';
 
 let api: ScriptedUpstream;
@@ -14,7 +14,7 @@ beforeEach(() => api.script(({ received, response }) => void response.end(`from 
 
 afterAll(() => api.close());
 
-const errorReply: Reply = refusal(400);
+const rejection: Reply = errorReply(400);
 const request = [user('Do both.')];
 const twoTools: readonly Reply[] = [calls('First.', ['one', {}]), calls(['two', {}])];
 const startWithTools = (...replies: readonly Reply[]): Promise<Rig> =>
@@ -22,13 +22,13 @@ const startWithTools = (...replies: readonly Reply[]): Promise<Rig> =>
 
 const createFailedMessage = (state: unknown): object => ({ role: 'assistant', content: 'First.', custom_content: { state } });
 const sendFailing = (rig: Rig, messages: readonly object[] = request): Promise<TestResponse> =>
-  rig.service.sendRequest({ path: chatPath('app'), headers: withKey(), body: { messages } });
+  rig.service.sendRequest({ path: getChatPath('app'), headers: withKey(), body: { messages } });
 const getState = ({ error }: TestResponse): unknown =>
   (error as unknown as { custom_content: { state: unknown } }).custom_content.state;
 
 describe('a run that fails after tool calls', () => {
   it('continues after these calls if its message is sent back, and does not repeat them', async () => {
-    await using rig = await startWithTools(...twoTools, errorReply, says('Done.'));
+    await using rig = await startWithTools(...twoTools, rejection, says('Done.'));
     const before = api.requests.length;
     const failed = await sendFailing(rig);
     expect(failed.status).toBe(400);
@@ -51,7 +51,7 @@ describe('a run that fails after tool calls', () => {
   });
 
   it('sends its state before and inside the error, with its usage', async () => {
-    await using rig = await startWithTools(...twoTools, errorReply);
+    await using rig = await startWithTools(...twoTools, rejection);
     const result = await (await rig.service.stream('app', { messages: request })).readRest();
     const states = result.deltas().flatMap(({ custom_content: custom }) => custom?.state ?? []);
     expect(states).toHaveLength(1);
@@ -63,7 +63,7 @@ describe('a run that fails after tool calls', () => {
   });
 
   it('retains its results if it fails again', async () => {
-    await using rig = await startWithTools(...twoTools, errorReply, errorReply, says('Done.'));
+    await using rig = await startWithTools(...twoTools, rejection, rejection, says('Done.'));
     const first = await sendFailing(rig);
     const second = await sendFailing(rig, [...request, createFailedMessage(getState(first))]);
     const before = api.requests.length;
@@ -72,14 +72,14 @@ describe('a run that fails after tool calls', () => {
   });
 
   it('sends the model its results if the user continues with another message', async () => {
-    await using rig = await startWithTools(...twoTools, errorReply, says('Fine.'));
+    await using rig = await startWithTools(...twoTools, rejection, says('Fine.'));
     const failed = await sendFailing(rig);
     await rig.chat([...request, createFailedMessage(getState(failed)), user('Never mind.')]);
     expect(rig.sent().map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'user']);
   });
 
   it('starts again if its state is not sent back', async () => {
-    await using rig = await startWithTools(...twoTools, errorReply, calls(['one', {}]), says('Done.'));
+    await using rig = await startWithTools(...twoTools, rejection, calls(['one', {}]), says('Done.'));
     await sendFailing(rig);
     const before = api.requests.length;
     expect(getMessage(await rig.chat(request)).content).toBe('Done.');
@@ -89,7 +89,7 @@ describe('a run that fails after tool calls', () => {
   it('counts the turns before the failure toward the limit', async () => {
     await using rig = await startWithTools(
       ...twoTools,
-      errorReply,
+      rejection,
       ...Array.from({ length: 13 }, () => calls(['one', {}])),
       says('Enough.'),
     );
@@ -101,6 +101,6 @@ describe('a run that fails after tool calls', () => {
 });
 
 it('a run that fails before any tool call has no state', async () => {
-  await using rig = await startWithTools(errorReply, jsonReply({}));
+  await using rig = await startWithTools(rejection, jsonReply({}));
   expect((await sendFailing(rig)).error).not.toHaveProperty('custom_content');
 });

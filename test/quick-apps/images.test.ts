@@ -2,15 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import {
+  errorReply,
   jsonReply,
   type Reply,
-  refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
   toEvent,
 } from '#test/scripted-upstream.ts';
 import { startService } from '#test/start-service.ts';
-import { buildOperations, calls, getMessage, quickApp, type Rig, says, startRig, toldTo, user } from './support.ts';
+import { buildOperations, calls, getMessage, getToolMessages, quickApp, type Rig, says, startRig, user } from './support.ts';
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const createBytes = (start: string, length = 90): Buffer => Buffer.from(start.padEnd(length, '.'), 'latin1');
@@ -76,7 +76,7 @@ describe('an image that a tool returns', () => {
     await using rig = await start(['image/*'], [callTools('draw', 'text'), says('Nice.')]);
     const reply = getMessage(await rig.chat('Draw.'));
     expect(rig.sent().map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'tool', 'user']);
-    expect(toldTo(rig)).toEqual(['The reply is image/png, 70 bytes. The user was shown it.', 'words']);
+    expect(getToolMessages(rig)).toEqual(['The reply is image/png, 70 bytes. The user was shown it.', 'words']);
     expect(getShownParts(rig)).toEqual([
       { type: 'text', text: 'Shown by tools, not said by the user:\n1. Reply (image/png) (image/png), by draw' },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
@@ -116,14 +116,14 @@ describe('an image that a tool returns', () => {
   it('is omitted if the model rejects it, and the run continues', async () => {
     await using rig = await start(
       ['image/*'],
-      [callTools('draw'), refusal(400), callTools('draw'), refusal(413), says('Without.')],
+      [callTools('draw'), errorReply(400), callTools('draw'), errorReply(413), says('Without.')],
     );
     expect(getMessage(await rig.chat('Draw.')).content).toBe('Without.');
     expect(rig.model.requests.map(({ text }) => text.includes(png))).toEqual([false, true, false, true, false]);
   });
 
   it('does not affect an error that occurs again without it', async () => {
-    await using rig = await start(['image/*'], [callTools('draw'), refusal(400)]);
+    await using rig = await start(['image/*'], [callTools('draw'), errorReply(400)]);
     const { status, error } = await rig.chat('Draw.');
     expect([status, error.message, rig.model.requests.length]).toEqual([400, 'upstream says 400', 3]);
   });

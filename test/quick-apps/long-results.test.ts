@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { buildOperations, calls, getMessage, getStages, type Rig, says, startRig, toldTo, user } from './support.ts';
+import { buildOperations, calls, getMessage, getStages, getToolMessages, type Rig, says, startRig, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -54,7 +54,7 @@ describe('the reply of a web API', () => {
       replies: [calls(['items', {}]), calls(['items', {}]), says('Done.')],
     });
     await rig.chat('Read.');
-    const [rateLimited, page] = toldTo(rig);
+    const [rateLimited, page] = getToolMessages(rig);
     expect(rateLimited).toBe('HTTP 429: Slow down.\n\n[The server also returned: Retry-After: 30 s.]');
     expect(page).toMatch(
       /, or searches it\.\]\n\n\[The server also returned: next page: https:\/\/api\.example\/items\?page=2; last page: https:\/\/api\.example\/items\?page=9; x-total-count: 412\.\]$/,
@@ -70,7 +70,7 @@ describe('the reply of a web API', () => {
     );
     await using rig = await startRig({ app: buildOperations(web, 'page'), replies: [calls(['page', {}]), says('Done.')] });
     await rig.chat('Read.');
-    expect(toldTo(rig)).toEqual(['# Hours\n\n# Open\n\nNine – five']);
+    expect(getToolMessages(rig)).toEqual(['# Hours\n\n# Open\n\nNine – five']);
   });
 });
 
@@ -78,7 +78,7 @@ describe('a result that is too long', () => {
   it('is truncated at the end of a JSON element or of a line', async () => {
     await using rig = await start([calls(['json', {}], ['lines', {}]), says('Done.')]);
     await rig.chat('Read.');
-    const [json = '', lines = ''] = toldTo(rig);
+    const [json = '', lines = ''] = getToolMessages(rig);
     const truncatedJson = (json ?? '').split('\n\n[Truncated')[0] ?? '';
     expect(JSON.parse(`${truncatedJson.slice(0, -1)}]}`)).toEqual({
       items: items.slice(0, truncatedJson.split('"id"').length - 1),
@@ -92,7 +92,7 @@ describe('a result that is too long', () => {
     const offset = 39_000;
     await using rig = await start([calls(['json', {}]), readResult({ offset }), says('Done.')]);
     const response = await rig.chat('Read.');
-    const page = toldTo(rig).at(-1) ?? '';
+    const page = getToolMessages(rig).at(-1) ?? '';
     expect(contents['/json']?.slice(offset)).toContain(page.split('\n\n[Characters')[0]);
     expect(page).toMatch(/\n\n\[Characters 39000 to \d+ of \d+, continue with offset \d+\.\]$/);
     expect(getStages(response)[1]).toMatchObject({ name: 'read_result', status: 'completed' });
@@ -107,7 +107,7 @@ describe('a result that is too long', () => {
       says('Done.'),
     ]);
     await rig.chat('Read.');
-    const [, match, noMatch] = toldTo(rig);
+    const [, match, noMatch] = getToolMessages(rig);
     expect(match).toMatch(
       /^Offset \d+: …[\s\S]*line 2999 of the log…\n\n\[Found 1 times in \d+ characters, shown in 1 places\.\]$/,
     );
@@ -121,7 +121,7 @@ describe('a result that is too long', () => {
     await using second = await start([readResult({ offset: 100_000 }), says('Read.')], options);
     const before = api.requests.length;
     await second.chat([user('Read.'), reply, user('And further on?')]);
-    expect(toldTo(second).at(-1)).toContain('[Characters 100000 to ');
+    expect(getToolMessages(second).at(-1)).toContain('[Characters 100000 to ');
     expect(api.requests.length).toBe(before);
   });
 
@@ -132,15 +132,15 @@ describe('a result that is too long', () => {
     });
     const reply = getMessage(await rig.chat('Read.'));
     await rig.chat([user('Read.'), reply, user('And further on?')]);
-    expect(toldTo(rig).at(-1)).toMatch(/^The tool failed: no result has the id "r_\w+". Call its tool again$/);
+    expect(getToolMessages(rig).at(-1)).toMatch(/^The tool failed: no result has the id "r_\w+". Call its tool again$/);
   });
 
   it('cannot be read in another conversation', async () => {
     await using rig = await start([calls(['ten', {}]), says('Done.')]);
     await rig.chat('Read.');
-    const ten = findResultId(toldTo(rig).at(-1));
+    const ten = findResultId(getToolMessages(rig).at(-1));
     rig.model.script(calls(['json', {}]), calls(['read_result', { id: ten }]), says('No.'));
     await rig.chat('Something else.');
-    expect(toldTo(rig).at(-1)).toContain('The tool failed: no result has the id');
+    expect(getToolMessages(rig).at(-1)).toContain('The tool failed: no result has the id');
   });
 });

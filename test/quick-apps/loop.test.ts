@@ -4,7 +4,7 @@ import type { StageDelta } from '#contract/chat/chunk.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { buildOperations, calls, getMessage, getStages, says, startRig, startRigWith, toldTo, user } from './support.ts';
+import { buildOperations, calls, getMessage, getStages, getToolMessages, says, startRig, startRigWith, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -44,7 +44,7 @@ describe('calls of one reply', () => {
     api.script(({ received, response }) => void response.writeHead(received.path === '/one' ? 500 : 200).end('said'));
     await using rig = await startRigWith(tools('one', 'two'), calls(['one', {}], ['two', {}]), says('Done.'));
     const answer = await rig.chat('Do both.');
-    expect(toldTo(rig)).toEqual(['HTTP 500: said', 'said']);
+    expect(getToolMessages(rig)).toEqual(['HTTP 500: said', 'said']);
     expect(getStages(answer).map(({ status }) => status)).toEqual(['failed', 'completed']);
     expect(getMessage(answer).content).toBe('Done.');
   });
@@ -57,7 +57,7 @@ describe('calls of one reply', () => {
     const before = api.requests.length;
     await using rig = await startRigWith(tools('one'), calls(['one', args]), calls(['one', {}]), says('Done.'));
     const response = await rig.chat('Do it.');
-    expect(toldTo(rig)).toEqual([expect.stringContaining(message), 'from /one']);
+    expect(getToolMessages(rig)).toEqual([expect.stringContaining(message), 'from /one']);
     expect(api.requests).toHaveLength(before + 1);
     expect(getStages(response).map(({ status }) => status)).toEqual(['failed', 'completed']);
   });
@@ -65,7 +65,7 @@ describe('calls of one reply', () => {
   it('of an unknown tool return an error to the model', async () => {
     await using rig = await startRigWith(tools('one'), calls(['two', {}], ['__proto__', {}]), says('Done.'));
     await rig.chat('Do it.');
-    expect(toldTo(rig)).toEqual(['There is no tool named two.', 'There is no tool named __proto__.']);
+    expect(getToolMessages(rig)).toEqual(['There is no tool named two.', 'There is no tool named __proto__.']);
   });
 
   it('of a truncated reply are not run', async () => {
@@ -85,8 +85,8 @@ describe('a run', () => {
     await using rig = await startRigWith(tools('one'), ...Array.from({ length: 14 }, () => calls(['one', {}])), says('Enough.'));
     const response = await rig.chat('Continue without an end.');
     expect(rig.model.requests.map(({ body }) => Array.isArray(body.tools))).toEqual([...Array(14).fill(true), false]);
-    expect(toldTo(rig).at(-1)).toMatch(/^from \/one\n\n\[You cannot call more tools in this run/);
-    expect(toldTo(rig).slice(0, -1)).toEqual(Array(13).fill('from /one'));
+    expect(getToolMessages(rig).at(-1)).toMatch(/^from \/one\n\n\[You cannot call more tools in this run/);
+    expect(getToolMessages(rig).slice(0, -1)).toEqual(Array(13).fill('from /one'));
     expect([getMessage(response).content, response.completion.choices[0]?.finish_reason]).toEqual(['Enough.', 'stop']);
     expect(getStages(response)).toHaveLength(14);
   });
@@ -206,7 +206,7 @@ describe('tool names', () => {
     expect([first, second]).toEqual(['same', expect.stringMatching(/^same_[0-9a-f]{8}$/)]);
     rig.model.script(calls([second, {}]), says('Done.'));
     await rig.chat('Call the second.');
-    expect(toldTo(rig)).toEqual(['from /same']);
+    expect(getToolMessages(rig)).toEqual(['from /same']);
   });
 });
 
@@ -296,7 +296,7 @@ it('a run accepts model replies that are not streamed', async () => {
     replyWith({ content: 'Done.' }, 'stop'),
   );
   const response = await rig.chat('Do it.');
-  expect([getMessage(response).content, toldTo(rig)]).toEqual(['Done.', ['from /one']]);
+  expect([getMessage(response).content, getToolMessages(rig)]).toEqual(['Done.', ['from /one']]);
   expect(response.completion.usage?.total_tokens).toBe(4);
 });
 

@@ -3,7 +3,7 @@ import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { createStoreError } from '#test/store-error.ts';
-import { buildOperations, calls, getMessage, type Rig, says, startRig, toldTo, user } from './support.ts';
+import { buildOperations, calls, getMessage, getToolMessages, type Rig, says, startRig, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -53,7 +53,7 @@ describe('long tool results', () => {
     expect(getStateSize(reply)).toBeLessThan(88_000);
     expect(index.all).toMatchObject([{ bucket: expect.stringMatching(/^~kept-[0-9a-f]$/), contentType: 'application/json' }]);
     await continueChat(rig, reply);
-    expect(toldTo(rig)).toEqual(names.map(createContent));
+    expect(getToolMessages(rig)).toEqual(names.map(createContent));
     expect(rig.sent().at(-1)).toEqual({ role: 'user', content: 'Thanks.' });
   });
 
@@ -62,13 +62,13 @@ describe('long tool results', () => {
     const reply = await readAll(first);
     await using second = await start(says('Welcome.'));
     await continueChat(second, reply);
-    expect(toldTo(second)).toEqual(names.map(createContent));
+    expect(getToolMessages(second)).toEqual(names.map(createContent));
   });
 
   it('stay in the state if it is small enough', async () => {
     await using rig = await start(calls(['one', {}]), says('Done.'), says('Welcome.'));
     await continueChat(rig, await readAll(rig));
-    expect([toldTo(rig), index.all]).toEqual([[createContent('one')], []]);
+    expect([getToolMessages(rig), index.all]).toEqual([[createContent('one')], []]);
   });
 
   it('are stored once if they are equal', async () => {
@@ -79,7 +79,7 @@ describe('long tool results', () => {
     );
     await continueChat(rig, await readAll(rig));
     expect(index.all[0]?.contentLength).toBeLessThan(40_000);
-    expect(toldTo(rig)).toEqual(Array(9).fill(createContent('one')));
+    expect(getToolMessages(rig)).toEqual(Array(9).fill(createContent('one')));
   });
 
   it('are reported to the model as lost if they are missing in the store', async () => {
@@ -87,7 +87,7 @@ describe('long tool results', () => {
     const reply = await readAll(rig);
     blobs.contents.clear();
     expect(getMessage(await continueChat(rig, reply)).content).toBe('Welcome.');
-    const toolMessages = toldTo(rig);
+    const toolMessages = getToolMessages(rig);
     expect(toolMessages.filter((text) => text === lostResult).length).toBeGreaterThanOrEqual(3);
     expect(toolMessages.filter((text) => text !== lostResult)).toEqual(
       names.filter((name) => toolMessages.includes(createContent(name))).map(createContent),
@@ -99,7 +99,7 @@ describe('long tool results', () => {
     const reply = await readAll(rig);
     for (const name of blobs.contents.keys()) blobs.contents.set(name, Buffer.from('{"0":'));
     await continueChat(rig, reply);
-    expect(toldTo(rig)).toContain(lostResult);
+    expect(getToolMessages(rig)).toContain(lostResult);
   });
 
   it('are truncated if they cannot be stored, and the run continues', async () => {
@@ -108,7 +108,7 @@ describe('long tool results', () => {
     const reply = await readAll(rig);
     expect([reply, getStateSize(reply) < 88_000]).toEqual([expect.objectContaining({ content: 'Done.' }), true]);
     await continueChat(rig, reply);
-    expect(toldTo(rig)[0]).toMatch(/^one [\s\S]{496}\n\[The rest is omitted from the stored conversation\.\]$/);
+    expect(getToolMessages(rig)[0]).toMatch(/^one [\s\S]{496}\n\[The rest is omitted from the stored conversation\.\]$/);
     expect(errors).toEqual(['could not store a text of a conversation']);
   });
 
@@ -121,7 +121,7 @@ describe('long tool results', () => {
     expect([rejected.status, rejected.error.code]).toEqual([503, 'overloaded']);
     blobs.read = read;
     await continueChat(rig, reply);
-    expect(toldTo(rig)).toEqual(names.map(createContent));
+    expect(getToolMessages(rig)).toEqual(names.map(createContent));
   });
 
   it('from multiple replies are all read from the store', async () => {
@@ -133,7 +133,7 @@ describe('long tool results', () => {
       messages.push(getMessage(await rig.chat(messages)));
     }
     await rig.chat([...messages, user('Thanks.')]);
-    expect([toldTo(rig), index.all.length]).toEqual([[...names, ...names, ...names].map(createContent), 3]);
+    expect([getToolMessages(rig), index.all.length]).toEqual([[...names, ...names, ...names].map(createContent), 3]);
   });
 });
 
@@ -189,7 +189,7 @@ describe('a run that waits for its client', () => {
       messages.push(waiting, createResult(content));
     }
     expect(getMessage(await rig.chat(messages)).content).toBe('Done.');
-    expect(toldTo(rig)).toEqual([...names, 'first', 'second'].map(createContent));
+    expect(getToolMessages(rig)).toEqual([...names, 'first', 'second'].map(createContent));
     const [call] =
       rig
         .sent()
@@ -204,6 +204,6 @@ describe('a run that waits for its client', () => {
     expect(waiting.function_call).toEqual({ name: 'ring', arguments: JSON.stringify({ text }) });
     blobs.contents.clear();
     expect(getMessage(await rig.chat([user('Read and ring.'), waiting, createResult('Rang.')])).content).toBe('Done.');
-    expect(toldTo(rig)).toEqual([lostResult, lostResult, lostResult, lostResult, 'Rang.']);
+    expect(getToolMessages(rig)).toEqual([lostResult, lostResult, lostResult, lostResult, 'Rang.']);
   });
 });

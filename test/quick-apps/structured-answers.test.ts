@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { buildOperations, calls, getMessage, getStages, type Rig, says, startRig, startRigWith, toldTo } from './support.ts';
+import {
+  buildOperations,
+  calls,
+  getMessage,
+  getStages,
+  getToolMessages,
+  type Rig,
+  says,
+  startRig,
+  startRigWith,
+} from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -41,7 +51,7 @@ describe('a run with tools and a response_format', () => {
       { role: 'assistant', content: 'It has 7 degrees.' },
       { role: 'user', content: expect.stringContaining('Your previous answer is not valid: it is not JSON.') },
     ]);
-    expect(toldTo(rig)).toEqual(['from /weather']);
+    expect(getToolMessages(rig)).toEqual(['from /weather']);
   });
 
   it('fails if the second answer is also invalid, and can be resumed', async () => {

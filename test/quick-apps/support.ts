@@ -148,6 +148,6 @@ export function getStages(response: TestResponse): StageDelta[] {
 }
 
 /** Returns the tool messages of the last request to the model, in order. */
-export function toldTo(rig: Rig): (string | null)[] {
+export function getToolMessages(rig: Rig): (string | null)[] {
   return rig.sent().flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
 }

@@ -1,7 +1,7 @@
 import { OAuth2Server } from 'oauth2-mock-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { jsonReply, type ReceivedRequest, type Reply } from '#test/scripted-upstream.ts';
-import { calls, getMessage, getStages, says, startRig, toldTo } from './support.ts';
+import { calls, getMessage, getStages, getToolMessages, says, startRig } from './support.ts';
 import { type CallResult, createParameter, type Operation, startApi, toolset } from './web-support.ts';
 
 const { api, operation, call } = await startApi();
@@ -265,7 +265,7 @@ describe('an authorization', () => {
     };
     const { rig, request, response } = await call(toolset(operation(), authorization), {});
     expect([request, getMessage(response).content, getStages(response)[0]?.status]).toEqual([undefined, 'Done.', 'failed']);
-    expect(toldTo(rig)).toEqual([expect.stringContaining('cannot get a token')]);
+    expect(getToolMessages(rig)).toEqual([expect.stringContaining('cannot get a token')]);
     expect(response.text).not.toContain('canary');
   });
 
@@ -278,7 +278,7 @@ describe('an authorization', () => {
     api.script(({ received, response }) => void response.end(JSON.stringify(received.headers)));
     const { rig, request } = await call(toolset(operation({ properties }), key), { k: 'theirs', a: 'theirs' });
     expect(request?.headers['x-key']).toBe('sesame');
-    expect(toldTo(rig).join()).toContain('"x-key":"***"');
+    expect(getToolMessages(rig).join()).toContain('"x-key":"***"');
   });
 });
 
@@ -292,14 +292,14 @@ describe('the reply of an API', () => {
   ])('is sent to the model: %s', async (_description, reply, expected, status) => {
     api.script(reply);
     const { rig, response } = await call(toolset(operation()), {});
-    expect(toldTo(rig)).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)]);
+    expect(getToolMessages(rig)).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)]);
     expect([getStages(response)[0]?.status, getMessage(response).content]).toEqual([status, 'Done.']);
   });
 
   it('is awaited no longer than the configured timeout', async () => {
     api.script(() => undefined);
     const { rig, response } = await call(toolset(operation()), {}, { tools: { timeoutMs: 300 } });
-    expect(toldTo(rig)).toEqual([expect.stringMatching(/0\.3 s|in time/)]);
+    expect(getToolMessages(rig)).toEqual([expect.stringMatching(/0\.3 s|in time/)]);
     expect(getStages(response)[0]?.status).toBe('failed');
   });
 
@@ -307,7 +307,7 @@ describe('the reply of an API', () => {
     const bytes = Buffer.from([137, 80, 78, 71, 0, 255]);
     api.script(({ response }) => void response.writeHead(200, { 'content-type': 'image/png' }).end(bytes));
     const { rig, response } = await call(toolset(operation()), {});
-    expect(toldTo(rig)).toEqual(['The reply is image/png, 6 bytes. The user was shown it.']);
+    expect(getToolMessages(rig)).toEqual(['The reply is image/png, 6 bytes. The user was shown it.']);
     const attachment = { index: 0, type: 'image/png', title: 'Reply (image/png)', data: bytes.toString('base64') };
     expect(getStages(response)[0]?.attachments).toEqual([attachment]);
     expect(getMessage(response).custom_content?.attachments).toEqual([attachment]);
@@ -317,7 +317,7 @@ describe('the reply of an API', () => {
     const content = `ä${'x'.repeat(50_000)}`;
     api.script(({ response }) => void response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(content));
     const { rig, response } = await call(toolset(operation()), {});
-    const [toolMessage] = toldTo(rig);
+    const [toolMessage] = getToolMessages(rig);
     const end = toolMessage?.indexOf('\n\n') ?? 0;
     expect(toolMessage?.slice(0, end)).toBe(content.slice(0, end));
     expect(toolMessage?.slice(end)).toContain(

@@ -26,7 +26,7 @@ const call = (index: number, name: string) =>
   delta({ tool_calls: [{ index, id: `call_${index}`, type: 'function', function: { name, arguments: '{}' } }] } as never);
 
 /** Returns a reply of an upstream with the Responses API that calls `find`. */
-function nativeCall(): Reply {
+function createNativeCall(): Reply {
   const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'find', arguments: '{}', status: 'completed' };
   const head = { id: 'resp_up', object: 'response', created_at: 1, model: 'up', status: 'in_progress', output: [], error: null };
   const usage = {
@@ -109,11 +109,11 @@ describe('tool_choice of the type allowed_tools', () => {
       ['unchanged', { store: false }],
       ['and stored', {}],
     ])('fails a response that is relayed %s', async (_way, body) => {
-      upstream.script(nativeCall());
+      upstream.script(createNativeCall());
       const { items, error } = await respond({ model: 'native', ...body }, isStreamed);
       expect(items).not.toContain('find');
       expect(error).toContain('The model called the tool "find", which tool_choice of the request does not allow.');
-      upstream.script(nativeCall());
+      upstream.script(createNativeCall());
       const allowed = { ...request.tool_choice, tools: [{ type: 'function', name: 'find' }] };
       const { items: all } = await respond({ model: 'native', ...body, tool_choice: allowed }, isStreamed);
       expect(all).toContain('find');

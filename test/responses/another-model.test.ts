@@ -4,7 +4,7 @@ import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { quickApp } from '../quick-apps/support.ts';
-import { nativeReply } from './native-reply.ts';
+import { createNativeReply } from './native-reply.ts';
 import { createClient } from './support.ts';
 
 const ring = { client_toolset: [{ name: 'ring', description: 'Rings a bell.', parameters: [] }] };
@@ -48,7 +48,7 @@ describe('a stored conversation that continues with another model', () => {
     'omits sealed reasoning of another upstream API and lists it in Parley-Ignored (conversation: %s)',
     async (hasConversation) => {
       const conversation = hasConversation ? (await client().conversations.create()).id : undefined;
-      upstream.script(nativeReply(), eventsReply(...plainReply('Done')), nativeReply());
+      upstream.script(createNativeReply(), eventsReply(...plainReply('Done')), createNativeReply());
       const first = await client().responses.create({
         model: 'native',
         input: 'Hi',

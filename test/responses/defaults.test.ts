@@ -3,7 +3,7 @@ import { plainReply } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { nativeReply } from './native-reply.ts';
+import { createNativeReply } from './native-reply.ts';
 import { post } from './support.ts';
 
 allowNonconformingUpstreams();
@@ -34,7 +34,7 @@ describe('defaults of a deployment', () => {
   const readLastBody = async () => (await upstream.request(upstream.requests.length - 1)).body;
 
   it.each(['native', 'both'])('apply to a relayed call if the request has no value (%s)', async (model) => {
-    upstream.script(nativeReply());
+    upstream.script(createNativeReply());
     await post(service, { model, input: 'Hi', store: false, top_p: 0.1, temperature: null, text: { format: { type: 'text' } } });
     expect(await readLastBody()).toMatchObject({
       ...{ temperature: 0.5, top_p: 0.1, max_output_tokens: 300, reasoning: { effort: 'low' } },
@@ -51,7 +51,7 @@ describe('defaults of a deployment', () => {
       text: { verbosity: 'high' },
     };
     const body = { input: 'Hi', store: false, ...values };
-    upstream.script(nativeReply());
+    upstream.script(createNativeReply());
     await post(service, { model: 'native', ...body });
     expect(await readLastBody()).toEqual({ model: 'up', ...body });
   });

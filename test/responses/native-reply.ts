@@ -1,7 +1,7 @@
 import { jsonReply, piecesReply, type Reply } from '#test/scripted-upstream.ts';
 
 /** Returns a reply of an upstream with the Responses API that has features that Parley itself never creates. */
-export function nativeReply(): Reply {
+export function createNativeReply(): Reply {
   const logprobs = [{ token: 'So.', logprob: -0.5, bytes: [83], top_logprobs: [{ token: 'So.', logprob: -0.5, bytes: [83] }] }];
   const part = { type: 'output_text', text: 'So.', annotations: [], logprobs };
   const common = { status: 'completed', role: 'assistant', phase: 'final_answer' };

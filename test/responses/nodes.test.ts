@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
@@ -46,7 +46,7 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
   const environment = () => ({ PARLEY_DATABASE_URL: database.url, PARLEY_SECRET: 'a secret that is long enough for a test' });
 
   beforeAll(async () => {
-    database = await freshDatabase();
+    database = await createFreshDatabase();
   });
   afterAll(() => database[Symbol.asyncDispose]());
 

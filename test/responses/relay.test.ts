@@ -2,16 +2,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plainReply } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import {
+  errorReply,
   eventsReply,
   jsonReply,
   piecesReply,
-  refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
   type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-import { nativeReply } from './native-reply.ts';
+import { createNativeReply } from './native-reply.ts';
 import { createClient, post, type ResponseEvent, readEvents, requireOrder } from './support.ts';
 
 allowNonconformingUpstreams();
@@ -84,21 +84,21 @@ describe('Parley-Ignored', () => {
     [true, {}],
     [true, { store: false }],
   ])('does not list relayed fields (streamed: %s, %j)', async (stream, more) => {
-    native.script(nativeReply());
+    native.script(createNativeReply());
     const { status, headers } = await post(service, { model: 'm', ...hosted, ...more, stream });
     expect([status, headers['parley-ignored']]).toEqual([200, undefined]);
     expect((await native.request(native.requests.length - 1)).body).toMatchObject({ tools: hosted.tools, top_k: 5 });
   });
 
   it('lists fields that the responding upstream did not receive', async () => {
-    native.script(refusal(503));
+    native.script(errorReply(503));
     gpt.script(eventsReply(...plainReply('Hello.')));
     const { status, headers } = await post(service, { model: 'mixed', ...hosted });
     expect([status, headers['parley-ignored']]).toEqual([200, `tools.web_search, ${names}`]);
   });
 
   it('is not needed if an upstream of the same tier can answer', async () => {
-    native.script(nativeReply());
+    native.script(createNativeReply());
     const count = gpt.requests.length;
     const { status } = await post(service, { model: 'equal', ...hosted, tool_choice: 'required' });
     expect([status, gpt.requests.length]).toEqual([200, count]);
@@ -114,7 +114,7 @@ describe('Parley-Ignored', () => {
       ],
     },
   ])('does not replace the failure of the only upstream that can answer: %j', async (fields) => {
-    native.script(refusal(503));
+    native.script(errorReply(503));
     const count = gpt.requests.length;
     const failed = await post(service, { model: 'mixed', ...hosted, ...fields });
     expect([failed.status, JSON.parse(failed.text).error.code]).toEqual([503, 'upstream_unavailable']);
@@ -194,7 +194,7 @@ async function readBody(index: number): Promise<Record<string, unknown>> {
   return (await native.request(index)).body;
 }
 
-async function lastBody(): Promise<Record<string, unknown>> {
+async function readLastBody(): Promise<Record<string, unknown>> {
   return readBody(native.requests.length - 1);
 }
 
@@ -224,14 +224,14 @@ describe('Responses client of an upstream with the Responses API', () => {
       input: [{ type: 'web_search_call', id: 'ws_1' }],
     };
     await post(service, body);
-    expect(await lastBody()).toEqual({ ...body, model: 'gpt-upstream' });
+    expect(await readLastBody()).toEqual({ ...body, model: 'gpt-upstream' });
     const { path, headers } = await native.request(native.requests.length - 1);
     expect(path).toBe('/v1/responses');
     expect(headers.authorization).toBe('Bearer upstream-key');
   });
 
   it('receives the status of an error, even if the error is the first event of a stream', async () => {
-    native.script(refusal(400, {}, { message: 'No such thing.', type: 'invalid_request_error', param: 'input', code: 'odd' }));
+    native.script(errorReply(400, {}, { message: 'No such thing.', type: 'invalid_request_error', param: 'input', code: 'odd' }));
     const rejection = await post(service, { ...request, stream: true });
     expect([rejection.status, JSON.parse(rejection.text).error]).toEqual([
       400,
@@ -311,7 +311,7 @@ describe('Responses client of an upstream with the Responses API', () => {
   });
 
   it('is answered by another upstream with its own API if this upstream fails', async () => {
-    native.script(refusal(503));
+    native.script(errorReply(503));
     gpt.script(eventsReply(...plainReply('Hello from elsewhere')));
     const events = await readEvents(service, { ...request, model: 'mixed' });
     expect(events.at(-1)).toMatchObject({
@@ -335,7 +335,7 @@ describe('response that Parley stores', () => {
     expect(response.id).toMatch(/^resp_[a-p]{32}$/);
     expect(events[0]).toMatchObject({ response: { id: response.id } });
     expect(response).toMatchObject({ model: 'm', store: false, status: 'completed', usage });
-    expect(await lastBody()).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] });
+    expect(await readLastBody()).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] });
     expect(JSON.stringify(events)).not.toContain('gAAAA');
   });
 
@@ -357,7 +357,7 @@ describe('response that Parley stores', () => {
       const result = { type: 'function_call_output' as const, call_id: 'call_1', output: 'fine' };
       const input = [...(response.output as never[]), result];
       expect((await post(service, { ...fields, input })).status).toBe(200);
-      const { input: sent } = (await lastBody()) as { input: object[] };
+      const { input: sent } = (await readLastBody()) as { input: object[] };
       expect(sent[0]).toMatchObject({ type: 'reasoning', encrypted_content: 'gAAAA-upstream' });
       expect(sent[1]).toMatchObject({ type: 'function_call', call_id: 'call_1' });
       const foreign = await service.sendRequest({ path: '/v1/responses', headers: withKey('other'), body: { ...fields, input } });
@@ -403,7 +403,7 @@ describe('client of another API', () => {
       response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } },
     });
     expect(status, text).toBe(200);
-    expect(await lastBody()).toEqual({
+    expect(await readLastBody()).toEqual({
       model: 'gpt-upstream',
       store: false,
       input: [
@@ -451,7 +451,7 @@ describe('client of another API', () => {
       logprobs: { content: logprobs },
       message: { tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'apply', input: 'a patch' } }] },
     });
-    expect(await lastBody()).toMatchObject({
+    expect(await readLastBody()).toMatchObject({
       ...{ tools: [{ type: 'custom', name: 'apply' }], tool_choice: { type: 'custom', name: 'apply' } },
       ...{ include: ['message.output_text.logprobs'], top_logprobs: 1 },
     });
@@ -467,7 +467,7 @@ describe('client of another API', () => {
     );
     expect(text).toContain('"logprobs":{"content":[{"token":"Hi","logprob":-0.5');
     expect(text).toContain('"finish_reason":"tool_calls"');
-    const { input } = (await lastBody()) as { input: object[] };
+    const { input } = (await readLastBody()) as { input: object[] };
     expect(input.slice(-2)).toMatchObject([
       { type: 'custom_tool_call', call_id: 'call_1', name: 'apply', input: 'a patch' },
       { type: 'custom_tool_call_output', call_id: 'call_1', output: 'done' },

@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plainReply } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import {
+  errorReply,
   eventsReply,
   piecesReply,
   type Reply,
-  refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
@@ -126,7 +126,7 @@ describe('response.created', () => {
   );
 
   it('is followed by the error of a slow upstream', async () => {
-    const release = scriptHeld(refusal(400));
+    const release = scriptHeld(errorReply(400));
     const { first, rest: readRest } = await open('chat');
     expect(first?.type).toBe('response.created');
     release();
@@ -134,7 +134,7 @@ describe('response.created', () => {
   });
 
   it('is not sent before an error that arrives within 1 s', async () => {
-    upstream.script(refusal(400));
+    upstream.script(errorReply(400));
     await expect(open('chat')).rejects.toMatchObject({ status: 400 });
   });
 });

@@ -14,7 +14,7 @@ import {
 } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, text as said, startStateless } from '../mcp/servers.ts';
-import { nativeReply } from './native-reply.ts';
+import { createNativeReply } from './native-reply.ts';
 import type { ResponseEvent } from './support.ts';
 
 // Requests all kinds of answers of the service, until each schema of the specification and each extension of Parley occurred.
@@ -144,7 +144,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('responses of two nodes with %s
 
   it('of an upstream with the Responses API match the specification', async () => {
     const include = ['message.output_text.logprobs', 'reasoning.encrypted_content'];
-    await sendBoth({ model: 'native', tools: [find], include, top_logprobs: 1 }, nativeReply());
+    await sendBoth({ model: 'native', tools: [find], include, top_logprobs: 1 }, createNativeReply());
   });
 
   it('with stages and attachments of applications match the schemas of Parley', async () => {

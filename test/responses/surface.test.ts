@@ -29,7 +29,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-async function messages(): Promise<{ role: string; content: unknown }[]> {
+async function readLastMessages(): Promise<{ role: string; content: unknown }[]> {
   return (await upstream.request(upstream.requests.length - 1)).body.messages as never;
 }
 
@@ -107,7 +107,7 @@ describe('input that is too long', () => {
     ];
     const response = readResponse(await post(service, { model: 'small', input, truncation: 'auto' }));
     expect(response.truncation).toBe('auto');
-    expect((await messages()).map(({ role, content }) => [role, content])).toEqual([
+    expect((await readLastMessages()).map(({ role, content }) => [role, content])).toEqual([
       ['system', 'Be brief.'],
       ['user', `${long}\n\nAnd now?`],
     ]);
@@ -131,14 +131,14 @@ describe('compacted conversation', () => {
     const input = [{ role: 'user' as const, content: 'I live in Oslo.' }];
     const compacted = await createClient(service).responses.compact({ model: 'm', input, instructions: 'Be kind.' });
     expect(compacted).toMatchObject({ object: 'response.compaction', usage: { input_tokens: 7, output_tokens: 5 } });
-    expect((await messages()).map(({ role }) => role)).toEqual(['system', 'user']);
+    expect((await readLastMessages()).map(({ role }) => role)).toEqual(['system', 'user']);
     expect(JSON.stringify(compacted)).not.toContain('Oslo');
     const [item] = compacted.output;
     expect(item).toMatchObject({ type: 'compaction', id: expect.stringMatching(/^cmp_/) });
     upstream.script(eventsReply(...plainReply('Oslo')));
     const next = [item, { role: 'user', content: 'Where do I live?' }];
     readResponse(await post(service, { model: 'm', input: next }));
-    const [requestCount] = await messages();
+    const [requestCount] = await readLastMessages();
     expect(requestCount).toMatchObject({ role: 'user', content: expect.stringContaining('The user lives in Oslo.') });
     expect(requestCount).toMatchObject({ content: expect.stringMatching(/Where do I live\?$/) });
     const foreign = await service.sendRequest({

@@ -37,7 +37,7 @@ function listItems(events: readonly ResponseEvent[]): Item[] {
   return (events.at(-1) as unknown as { response: { output: Item[] } }).response.output;
 }
 
-async function lastBody(): Promise<Record<string, unknown>> {
+async function readLastBody(): Promise<Record<string, unknown>> {
   return (await upstream.request(upstream.requests.length - 1)).body;
 }
 
@@ -103,7 +103,7 @@ describe('reasoning of a model', () => {
     upstream.script(claudeReply);
     const input = [{ role: 'user', content: 'Hi' }, ...items, result('toolu_1')];
     expect((await post(service, { model: 'claude', ...fields, input })).status).toBe(200);
-    expect(await lastBody()).toMatchObject({
+    expect(await readLastBody()).toMatchObject({
       messages: [
         { role: 'user' },
         {
@@ -128,12 +128,12 @@ describe('reasoning of a model', () => {
     const otherAnswer = await post(service, { model: 'plain', ...fields, input });
     expect(readResponse(otherAnswer).output[0].content[0].text).toBe('Done');
     expect(otherAnswer.headers['parley-ignored']).toBe('reasoning.encrypted_content');
-    expect((await lastBody()).messages).toMatchObject([
+    expect((await readLastBody()).messages).toMatchObject([
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'I look.', tool_calls: [{ id: 'toolu_1', function: { name: 'look' } }] },
       { role: 'tool', tool_call_id: 'toolu_1', content: 'seen' },
     ]);
-    expect(JSON.stringify(await lastBody())).not.toContain('c2lnbmF0dXJl');
+    expect(JSON.stringify(await readLastBody())).not.toContain('c2lnbmF0dXJl');
   });
 
   it('is not sealed for a client that does not request it', async () => {
@@ -159,7 +159,7 @@ describe('reasoning of a model', () => {
     );
     const input = [{ role: 'user', content: 'Hi' }, ...items, result(items[0]?.call_id)];
     readResponse(await post(service, { model: 'gemini', ...fields, input }));
-    expect(JSON.stringify(await lastBody())).toContain('"thoughtSignature":"Z2VtaW5p"');
+    expect(JSON.stringify(await readLastBody())).toContain('"thoughtSignature":"Z2VtaW5p"');
   });
 
   it('is returned unchanged to an upstream that sends it without a signature', async () => {
@@ -172,7 +172,7 @@ describe('reasoning of a model', () => {
         input: [{ role: 'user', content: 'Hi' }, ...items, { role: 'user', content: 'And?' }],
       }),
     );
-    expect((await lastBody()).messages).toEqual([
+    expect((await readLastBody()).messages).toEqual([
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'So.', reasoning_content: 'Hm.' },
       { role: 'user', content: 'And?' },

@@ -23,7 +23,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-async function lastBody(): Promise<Record<string, unknown>> {
+async function readLastBody(): Promise<Record<string, unknown>> {
   return (await upstream.request(upstream.requests.length - 1)).body;
 }
 
@@ -64,7 +64,9 @@ describe('tools of a response', () => {
       ),
     );
     const events = await readEvents(service, { model: 'm', input: 'Edit', tools: [patch] });
-    const { tools } = (await lastBody()) as { tools: { function: { name: string; description: string; parameters: object } }[] };
+    const { tools } = (await readLastBody()) as {
+      tools: { function: { name: string; description: string; parameters: object } }[];
+    };
     expect(tools[0]?.function.name).toBe('apply_patch');
     expect(tools[0]?.function.description).toContain('start: "x"');
     expect(tools[0]?.function.parameters).toMatchObject({ required: ['input'] });
@@ -81,7 +83,7 @@ describe('tools of a response', () => {
       { type: 'custom_tool_call_output', call_id: 'call_1', output: [{ type: 'input_text', text: 'fine' }] },
     ];
     readResponse(await post(service, { model: 'm', input, tools: [patch] }));
-    expect((await lastBody()).messages).toMatchObject([
+    expect((await readLastBody()).messages).toMatchObject([
       {
         role: 'assistant',
         tool_calls: [{ id: 'call_1', function: { name: 'apply_patch', arguments: '{"input":"*** Begin \\"x\\""}' } }],
@@ -97,7 +99,7 @@ describe('tools of a response', () => {
     const long = { ...crm, name: 'n'.repeat(60), tools: [{ type: 'function', name: 'also_long' }] };
     const twin = { type: 'function', name: 'mcp__crm__find' };
     const events = await readEvents(service, { model: 'm', input: 'Find', tools: [crm, long, twin] });
-    const { tools } = (await lastBody()) as { tools: { function: { name: string } }[] };
+    const { tools } = (await readLastBody()) as { tools: { function: { name: string } }[] };
     const names = tools.map((tool) => tool.function.name);
     expect(new Set(names).size).toBe(4);
     expect(names.every((name) => /^[\w-]{1,64}$/.test(name))).toBe(true);
@@ -112,7 +114,7 @@ describe('tools of a response', () => {
       output: 'ok',
     }));
     readResponse(await post(service, { model: 'm', input: [...listItems(events), ...outputs], tools: [crm] }));
-    expect((await lastBody()).messages).toMatchObject([
+    expect((await readLastBody()).messages).toMatchObject([
       { tool_calls: [{ function: { name: 'mcp__crm__find' } }, { function: { name: 'mcp__crm__raw' } }] },
       { tool_call_id: 'a' },
       { tool_call_id: 'b' },
@@ -127,7 +129,7 @@ describe('tools of a response', () => {
       { role: 'user', content: 'Hi' },
     ];
     readResponse(await post(service, { model: 'm', input, tool_choice: { type: 'function', name: 'late' } }));
-    expect(await lastBody()).toMatchObject({
+    expect(await readLastBody()).toMatchObject({
       tools: [{ function: { name: 'late' } }],
       tool_choice: { function: { name: 'late' } },
     });
@@ -138,7 +140,7 @@ describe('tools of a response', () => {
     const tools = ['one', 'two'].map((name) => ({ type: 'function', name }));
     const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'two' }] };
     readResponse(await post(service, { model: 'm', input: 'Hi', tools, tool_choice }));
-    const body = (await lastBody()) as { tools: { function: { name: string } }[]; tool_choice: string };
+    const body = (await readLastBody()) as { tools: { function: { name: string } }[]; tool_choice: string };
     expect([body.tools.map((tool) => tool.function.name), body.tool_choice]).toEqual([['two'], 'required']);
   });
 
@@ -317,7 +319,7 @@ describe('extension items of a response', () => {
     upstream.script(eventsReply(...plainReply('Done')));
     const input = [{ role: 'user', content: 'Show' }, ...output, { type: 'parley:completed_control', label: 'Yes', value: {} }];
     readResponse(await post(service, { model: 'app', input }));
-    expect((await lastBody()).messages).toMatchObject([
+    expect((await readLastBody()).messages).toMatchObject([
       { role: 'user' },
       { role: 'assistant', custom_content: { state: { kept: 1 } } },
       { role: 'user', custom_content: { completed_control: { label: 'Yes', value: {} } } },

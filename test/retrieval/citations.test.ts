@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestResponse } from '#test/send-request.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
-import { calls, getMessage, getStages, type Rig, says, toldTo, user } from '../quick-apps/support.ts';
+import { calls, getMessage, getStages, getToolMessages, type Rig, says, user } from '../quick-apps/support.ts';
 import { getAttachments, startWith, TestFiles } from './rig.ts';
 
 const pages = [
@@ -89,7 +89,7 @@ describe('an answer of an application with documents', () => {
     ];
     await using rig = await startWith(testFiles, [reference, other], {}, { replies });
     const reply = await rig.chat('What?');
-    const [first, second] = toldTo(rig);
+    const [first, second] = getToolMessages(rig);
     expect(first).toMatch(/^\[1\] notes\.txt\n/);
     expect(second).toMatch(/^\[2\] history\.pdf, page 1\n[\s\S]*^\[3\] history\.pdf, page 2\n[\s\S]*^\[1\] notes\.txt\n/m);
     expect(getTitles(reply)).toEqual(['notes.txt', 'history.pdf, p. 2']);
@@ -137,7 +137,7 @@ describe('a conversation about documents', () => {
     await using rig = await startWith(testFiles, [reference, other], {}, { replies });
     const first = await rig.chat([user('a')]);
     const second = await rig.chat([user('a'), getMessage(first), user('b')]);
-    expect(toldTo(rig).at(-1)).toMatch(/^\[4\] notes\.txt/);
+    expect(getToolMessages(rig).at(-1)).toMatch(/^\[4\] notes\.txt/);
     expect(getTitles(second)).toEqual(['notes.txt']);
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { toldTo } from '../quick-apps/support.ts';
+import { getToolMessages } from '../quick-apps/support.ts';
 import { startWith, TestFiles } from './rig.ts';
 
 const topics = ['pump', 'door', 'valve', 'motor', 'belt', 'lamp', 'fan', 'filter', 'sensor', 'brake'];
@@ -35,5 +35,5 @@ it.each([
 ])('ranks the passage with an exact code first for the question: %s', async (query) => {
   await using rig = await startWith(testFiles, references, { query });
   await rig.chat(query);
-  expect(toldTo(rig)[0]).toMatch(/^\[1\] manual-13\.md — Manual 13 › More\nE4103: oil is low\./);
+  expect(getToolMessages(rig)[0]).toMatch(/^\[1\] manual-13\.md — Manual 13 › More\nE4103: oil is low\./);
 });

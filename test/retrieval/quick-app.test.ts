@@ -6,7 +6,7 @@ import { startProcess } from '#test/start-process.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
-import { calls, getStages, quickApp, says, toldTo, user } from '../quick-apps/support.ts';
+import { calls, getStages, getToolMessages, quickApp, says, user } from '../quick-apps/support.ts';
 import { until } from './library.ts';
 import { getAttachments, startWith, TestFiles } from './rig.ts';
 import { heldEmbedder, wordEmbedder } from './word-embedder.ts';
@@ -39,7 +39,7 @@ describe('small documents of a quick app', () => {
     const response = await rig.chat('Who built the mill?');
     expect(rig.offered(0).map(({ function: { name } }) => name)).toEqual(['query_document']);
     expect(rig.offered(0)[0]?.function.description).toContain('history.pdf, a.txt');
-    const result = toldTo(rig)[0] ?? '';
+    const result = getToolMessages(rig)[0] ?? '';
     expect(result).toMatch(/^\[1\] history\.pdf, page 1\nThe mill was built by monks in 1283\./);
     expect(result).toContain('history.pdf, page 2\nThe weavers came in 1846 with forty looms.');
     expect(result).toContain('a.txt\nBring AB-12 along.');
@@ -75,7 +75,7 @@ describe('small documents of a quick app', () => {
     ];
     await using rig = await startWith(testFiles, references, {}, { replies });
     const response = await rig.chat('look');
-    const [one, two, three, four] = toldTo(rig);
+    const [one, two, three, four] = getToolMessages(rig);
     expect(one).toContain('a/same.txt\nfirst');
     expect(one).not.toContain('second');
     expect(two).toContain('third');
@@ -92,7 +92,7 @@ describe('large documents of a quick app', () => {
     const reference = await testFiles.put('rooms.md', long);
     await using rig = await startWith(testFiles, [reference], { query: 'code ZX-1077' });
     const response = await rig.chat('What is ZX-1077?');
-    const result = toldTo(rig)[0] ?? '';
+    const result = getToolMessages(rig)[0] ?? '';
     expect(result).toMatch(/^\[1\] rooms\.md — Section 0 › Section 77\n|^\[1\] rooms\.md — Section 77\n/);
     expect(result).toContain('The code of room 77 is ZX-1077.');
     expect(result.match(/^\[\d+\]/gm)?.length).toBeLessThanOrEqual(12);
@@ -111,7 +111,7 @@ describe('large documents of a quick app', () => {
     );
     await using rig = await startWith(testFiles, [reference], { query: 'room 77' });
     const response = await rig.chat('Room 77?');
-    expect(toldTo(rig)[0]).toContain('key 77');
+    expect(getToolMessages(rig)[0]).toContain('key 77');
     expect(getStages(response)[0]?.attachments?.length).toBeLessThanOrEqual(12);
   });
 
@@ -125,7 +125,7 @@ describe('large documents of a quick app', () => {
       output += JSON.stringify(event);
       if (/Preparing the search by meaning: 0 of \d+ passages\./.test(output)) release();
     }
-    expect(toldTo(rig)[0]).not.toContain('Searched by words only');
+    expect(getToolMessages(rig)[0]).not.toContain('Searched by words only');
   });
 
   it('are searched by words if vectors cannot be created, with a note to the model', async () => {
@@ -134,8 +134,8 @@ describe('large documents of a quick app', () => {
     fail();
     await using rig = await startWith(testFiles, [reference], { query: 'code ZX-1077' }, { options: { embedder } });
     await rig.chat('What is ZX-1077?');
-    expect(toldTo(rig)[0]).toContain('Note: Searched by words only');
-    expect(toldTo(rig)[0]).toContain('ZX-1077');
+    expect(getToolMessages(rig)[0]).toContain('Note: Searched by words only');
+    expect(getToolMessages(rig)[0]).toContain('ZX-1077');
   });
 
   it('return passages within the configured count, score, and size', async () => {
@@ -143,7 +143,7 @@ describe('large documents of a quick app', () => {
     const search = async (retrieval: object, query: string) => {
       await using rig = await startWith(testFiles, [reference], { query }, { app: { retrieval } });
       await rig.chat(query);
-      return { result: toldTo(rig)[0] ?? '', count: toldTo(rig)[0]?.match(/^\[\d+\]/gm)?.length ?? 0 };
+      return { result: getToolMessages(rig)[0] ?? '', count: getToolMessages(rig)[0]?.match(/^\[\d+\]/gm)?.length ?? 0 };
     };
     const many = await search({}, 'What is the code of the room?');
     const few = await search({ passages: 2 }, 'What is the code of the room?');
@@ -158,7 +158,7 @@ describe('large documents of a quick app', () => {
     const reference = await testFiles.put('rooms.md', long);
     await using rig = await startWith(testFiles, [reference], { query: 'giraffe' });
     const response = await rig.chat('giraffes?');
-    expect(toldTo(rig)[0]).toMatch(/^Nothing in the documents fits this question\./);
+    expect(getToolMessages(rig)[0]).toMatch(/^Nothing in the documents fits this question\./);
     expect(getAttachments(response)).toEqual([]);
   });
 
@@ -167,7 +167,7 @@ describe('large documents of a quick app', () => {
     const configuration = { tools: { maxResultBytes: 3000 } };
     await using rig = await startWith(testFiles, [reference], { query: 'words of room 77' }, { configuration });
     await rig.chat('look');
-    const result = toldTo(rig)[0] ?? '';
+    const result = getToolMessages(rig)[0] ?? '';
     expect(Buffer.byteLength(result)).toBeLessThanOrEqual(3000);
     expect(result).not.toContain('[Truncated');
     expect(result).toMatch(/^\[1\]/);
@@ -184,7 +184,7 @@ describe('an unavailable document of a quick app', () => {
     expect(first?.content).toBe('No file is stored at this path. It may have been moved or deleted.');
     expect(second).toMatchObject({ name: 'files/bucket/../x', status: 'failed' });
     expect(third).toMatchObject({ name: 'query_document', status: 'completed' });
-    expect(toldTo(rig)[0]).toContain('I am here.');
+    expect(getToolMessages(rig)[0]).toContain('I am here.');
   });
 
   it('does not prevent an answer if it is the only document', async () => {
@@ -199,9 +199,9 @@ describe('an unavailable document of a quick app', () => {
     const references = [await testFiles.put('broken.pdf', '%PDF-1.7 oh'), await testFiles.put('good.txt', 'All is well.')];
     await using rig = await startWith(testFiles, references, { query: 'how is it?' });
     const response = await rig.chat('look');
-    expect(toldTo(rig)[0]).toContain('All is well.');
+    expect(getToolMessages(rig)[0]).toContain('All is well.');
     const note = 'Note: broken.pdf cannot be read. The file is damaged: it cannot be read as PDF.';
-    expect(toldTo(rig)[0]).toContain(note);
+    expect(getToolMessages(rig)[0]).toContain(note);
     expect(getStages(response)[0]?.content).toContain(note);
   });
 
@@ -209,7 +209,7 @@ describe('an unavailable document of a quick app', () => {
     await using rig = await startWith(testFiles, [await testFiles.put('empty.txt', '')], { query: 'how is it?' });
     const response = await rig.chat('look');
     expect(getStages(response)).toMatchObject([{ name: 'query_document', status: 'failed' }]);
-    expect(toldTo(rig)[0]).toBe('empty.txt cannot be read. It is empty: there is no text in it.');
+    expect(getToolMessages(rig)[0]).toBe('empty.txt cannot be read. It is empty: there is no text in it.');
   });
 
   it('is reported if its file is deleted after the application resolved it', async () => {
@@ -218,8 +218,8 @@ describe('an unavailable document of a quick app', () => {
     await using rig = await startWith(testFiles, references, { query: 'how is it?' });
     await rig.chat('look');
     const expectedNote = 'Note: Größe 猫.txt cannot be read. It was deleted or replaced while it was to be read.';
-    expect(toldTo(rig)[0]).toContain(expectedNote);
-    expect(toldTo(rig)[0]).toContain('All is well.');
+    expect(getToolMessages(rig)[0]).toContain(expectedNote);
+    expect(getToolMessages(rig)[0]).toContain('All is well.');
   });
 
   it('is reported in a failed stage if the file store is unavailable or not configured', async () => {
@@ -249,7 +249,7 @@ describe('an attachment of the user', () => {
     const response = await rig.chat([userMessage]);
     expect(response.status).toBe(200);
     expect(JSON.stringify(rig.sent(0))).toContain('Größe');
-    expect(toldTo(rig)[0]).toMatch(/^\[1\] Größe 猫\.txt\nBring AB-12 along\./);
+    expect(getToolMessages(rig)[0]).toMatch(/^\[1\] Größe 猫\.txt\nBring AB-12 along\./);
     expect(getAttachments(response)).toMatchObject([
       { index: 0, title: 'Größe 猫.txt', reference_url: 'files/bucket/Gr%C3%B6%C3%9Fe%20%E7%8C%AB.txt' },
     ]);
@@ -286,7 +286,7 @@ describe('an application that a user saved', () => {
     expect(response.status).toBe(200);
     expect(getStages(response)[0]).toMatchObject({ name: references[1], status: 'failed' });
     expect(getStages(response)[0]?.content).toContain('files of its owner');
-    expect(toldTo(rig)[0]).toContain('The owner’s text.');
+    expect(getToolMessages(rig)[0]).toContain('The owner’s text.');
     expect(response.text).not.toContain('Secret of another');
   });
 });
@@ -302,7 +302,7 @@ describe('an application whose documents are not indexed yet', () => {
     expect(event).toContain('0 of 2 done, current: one.txt');
     testFiles.blobs.release();
     expect((await stream.readRest()).content()).toBe('Done.');
-    expect(toldTo(rig)[0]).toContain('Second text.');
+    expect(getToolMessages(rig)[0]).toContain('Second text.');
   });
 
   it('continues to read documents after the client disconnects', async () => {
@@ -326,7 +326,7 @@ describe('a restart of the service', () => {
     for (let start = 0; start < 2; start += 1) {
       await using rig = await startWith(testFiles, [reference], { query: 'text' });
       await rig.chat('look');
-      expect(toldTo(rig)[0]).toContain('First text.');
+      expect(getToolMessages(rig)[0]).toContain('First text.');
     }
     expect(testFiles.blobs.reads).toHaveLength(1);
   });
@@ -361,7 +361,7 @@ describe('the configured embedding model', () => {
     await rig.chat('look');
     await until(() => errors.some((message) => message.includes('failed to create vectors with vectors vectors')));
     await rig.chat('look');
-    expect(toldTo(rig)[0]).toContain('The code of room 77 is ZX-1077.');
+    expect(getToolMessages(rig)[0]).toContain('The code of room 77 is ZX-1077.');
   });
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finish, text } from '#test/chunks.ts';
 import { measureMinEventLoopBlock } from '#test/event-loop-block.ts';
 import { piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
-import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { ownBucket } from '../applications/support.ts';
 import { TestFiles } from '../retrieval/rig.ts';
 
@@ -113,7 +113,7 @@ describe('attachment URLs', () => {
 
   it('are rejected by chat completions if they have more than 8192 characters', async () => {
     const messages = [{ role: 'user', content: 'x', custom_content: { attachments: [{ url }] } }];
-    const { status, json } = await post(chatPath('demo'), { messages });
+    const { status, json } = await post(getChatPath('demo'), { messages });
     expect([status, json]).toMatchObject([400, { error: { param: 'messages[0].custom_content.attachments[0].url' } }]);
   });
 
@@ -121,7 +121,7 @@ describe('attachment URLs', () => {
     [{ url }, '.url'],
     [url, ''],
   ])('of images are also rejected by chat completions', async (image_url, field) => {
-    const { status, json } = await post(chatPath('demo'), {
+    const { status, json } = await post(getChatPath('demo'), {
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }],
     });
     expect([status, json]).toMatchObject([400, { error: { param: `messages[0].content[0].image_url${field}` } }]);
@@ -142,7 +142,7 @@ describe('streamed upstream event of 16 MiB', () => {
   it.each(largeEvents)('does not block the event loop: %s', async (_name, event) => {
     upstream.script(piecesReply(...pieces(event), ending));
     const blockedMs = await measureMinEventLoopBlock(maxBlockMs, () =>
-      post(chatPath('gpt'), { messages: [{ role: 'user', content: 'x' }], stream: true }),
+      post(getChatPath('gpt'), { messages: [{ role: 'user', content: 'x' }], stream: true }),
     );
     expect(blockedMs).toBeLessThan(maxBlockMs);
   });

@@ -3,7 +3,7 @@ import { passThroughApis } from '#contract/pass-through.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
-import { chatPath } from '#test/start-service.ts';
+import { getChatPath } from '#test/start-service.ts';
 import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 import { type CallerKind, callers, canary, type Outcome, ownerBucket } from './route-row.ts';
 import { madeApplication, records, routeTable } from './route-table.ts';
@@ -93,7 +93,7 @@ async function getCallKey(answer: (exchange: UpstreamExchange) => unknown): Prom
   });
   const attachments = [{ index: 0, type: 'text/plain', url: `files/${ownerBucket}/given` }];
   const body = { messages: [{ role: 'user', content: 'read', custom_content: { attachments } }] };
-  const answered = as('owner-key', 'POST', chatPath('app'), body);
+  const answered = as('owner-key', 'POST', getChatPath('app'), body);
   const key = await sent.promise;
   // A call that is held open is answered only at the end of the tests.
   await Promise.race([answered, new Promise((resolve) => setImmediate(resolve))]);

@@ -7,7 +7,7 @@ import type { Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveOutcome 
 import { costWindows, deploymentWindows } from '#domain/limits/windows.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
-import { sharedServer } from '#test/shared-server.ts';
+import { getSharedServer } from '#test/shared-server.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
 
 const endsAtMs = Date.now() + 600_000;
@@ -18,7 +18,7 @@ const claimKinds = ['tokens', 'cost', 'calls'] as const;
 let nodes: readonly RedisNode[];
 
 beforeAll(async () => {
-  const url = await sharedServer('redis');
+  const url = await getSharedServer('redis');
   nodes = await Promise.all([openNode({ url }), openNode({ url })]);
 });
 

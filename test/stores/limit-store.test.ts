@@ -8,7 +8,7 @@ import { costWindows, deploymentWindows } from '#domain/limits/windows.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { charge, count } from '#test/count.ts';
-import { sharedServer } from '#test/shared-server.ts';
+import { getSharedServer } from '#test/shared-server.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
 
 const { minute, day } = deploymentWindows;
@@ -18,7 +18,7 @@ const laterMs = soonMs + 86_400_000;
 let node: RedisNode;
 
 beforeAll(async () => {
-  node = await openNode({ url: await sharedServer('redis') });
+  node = await openNode({ url: await getSharedServer('redis') });
 });
 
 afterAll(() => node[Symbol.asyncDispose]());

@@ -5,7 +5,7 @@ import { deploymentWindows } from '#domain/limits/windows.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { charge, count } from '#test/count.ts';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
 
@@ -66,7 +66,7 @@ describe('counters in a shared Redis', () => {
   });
 
   it('are in one slot, as a Redis cluster requires for a script', async () => {
-    const busPort = await freePort();
+    const busPort = await findFreePort();
     await using cluster = await startRedis('--cluster-enabled', 'yes', '--cluster-port', String(busPort));
     await using node = await openNode(cluster);
     await node.link.run((connection) => connection.cluster('ADDSLOTSRANGE', 0, 16_383));

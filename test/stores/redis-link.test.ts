@@ -5,7 +5,7 @@ import { StoreError } from '#domain/store-error.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
 import type { RedisLink } from '#stores/redis/redis-link.ts';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { makeCertificates } from '#test/make-certificates.ts';
 import { startRedis } from '#test/start-redis.ts';
 import { openNode } from './redis-support.ts';
@@ -81,7 +81,7 @@ describe('Redis link', () => {
   });
 
   it('is open without a server, and works once a server listens', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     await using node = await openNode({ url: `redis://127.0.0.1:${port}` });
     expect((await failure(increment(node.link))).error).toBeInstanceOf(StoreError);
     await using _redis = await startRedis('--port', String(port));
@@ -89,7 +89,7 @@ describe('Redis link', () => {
   });
 
   it('returns 503 and the time to retry, without details', async () => {
-    const url = `redis://:${password}@127.0.0.1:${await freePort()}`;
+    const url = `redis://:${password}@127.0.0.1:${await findFreePort()}`;
     await using node = await openNode({ url });
     const error = toParleyError((await failure(increment(node.link))).error);
     expect([error.status, error.retryAfterSeconds]).toEqual([503, 1]);
@@ -173,7 +173,7 @@ describe('Redis link', () => {
   });
 
   it('names the address to use for a cluster and for a server', async () => {
-    await using cluster = await startRedis('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()));
+    await using cluster = await startRedis('--cluster-enabled', 'yes', '--cluster-port', String(await findFreePort()));
     await using redis = await startRedis();
     const cases = [
       [cluster.url, 'must start with redis-cluster://'],
@@ -201,7 +201,7 @@ describe('Redis link over TLS', () => {
   it('verifies the certificate and the host name, and errors name the fix', async () => {
     await using certificates = await makeCertificates();
     const { ca, otherCa, cert, key } = certificates;
-    const port = await freePort();
+    const port = await findFreePort();
     const files = ['--tls-cert-file', cert, '--tls-key-file', key, '--tls-auth-clients', 'no'];
     await using _redis = await startRedis('--tls-port', String(port), ...files);
     const address = (name: string) => `rediss://${name}:${port}`;

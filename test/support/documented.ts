@@ -57,7 +57,7 @@ function findOriginal({ description = '' }: DescribedOperation, paths: OpenApiDo
 }
 
 /** Returns the required parameters and the bodies that have no example. They prevent a request. */
-export function missingExamples({ parameters = [], requestBody }: DocumentedOperation): readonly string[] {
+export function listMissingExamples({ parameters = [], requestBody }: DocumentedOperation): readonly string[] {
   const missing = parameters.filter(({ required, example }) => required && example === undefined).map(({ name }) => name);
   const bodies = Object.entries(requestBody?.content ?? {}).filter(([, { examples = {} }]) => Object.keys(examples).length === 0);
   return [...missing, ...bodies.map(([type]) => `a body of ${type}`)];

@@ -26,12 +26,11 @@ export async function measureEventLoopBlock(run: () => unknown): Promise<number>
 const maxTries = 3;
 
 /**
- * Returns the minimum of up to three measurements of `measureLongestHold`, and stops at the first one below `maxMs`. CPU time
+ * Returns the minimum of up to three measurements of `measureEventLoopBlock`, and stops at the first one below `maxMs`. CPU time
  * includes the garbage collector, which may collect objects of earlier tests.
  */
 export async function measureMinEventLoopBlock(maxMs: number, run: () => unknown): Promise<number> {
-  let leastMs = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < maxTries && leastMs >= maxMs; tries += 1)
-    leastMs = Math.min(leastMs, await measureEventLoopBlock(run));
-  return leastMs;
+  let minMs = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < maxTries && minMs >= maxMs; tries += 1) minMs = Math.min(minMs, await measureEventLoopBlock(run));
+  return minMs;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { queryPostgres } from './query-postgres.ts';
-import { sharedServer } from './shared-server.ts';
+import { getSharedServer } from './shared-server.ts';
 
 /** A PostgreSQL database for tests. */
 export interface TestDatabase extends AsyncDisposable {
@@ -9,8 +9,8 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 /** Creates a database on the shared server of the run. Disposal drops it. */
-export async function freshDatabase(): Promise<TestDatabase> {
-  const server = await sharedServer('postgres');
+export async function createFreshDatabase(): Promise<TestDatabase> {
+  const server = await getSharedServer('postgres');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await queryPostgres(server, `create database ${name}`);
   return {

@@ -20,7 +20,7 @@ export async function isPortFree(port: number): Promise<boolean> {
 }
 
 /** Returns a port that was free a moment ago. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await waitUntilListening(server);
   const address = server.address();

@@ -8,7 +8,7 @@ import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
-import { freshDatabase } from './fresh-database.ts';
+import { createFreshDatabase } from './fresh-database.ts';
 import { openPostgres } from './start-postgres.ts';
 import type { ServiceOptions } from './start-service.ts';
 import { openFolder } from './temporary-folder.ts';
@@ -30,7 +30,7 @@ const patient = { timeoutMs: 60_000 };
 
 /** Creates a database for responses. Disposal deletes it. */
 export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<ResponseDatabase> {
-  const location = engine === 'SQLite' ? await openFolder() : await freshDatabase();
+  const location = engine === 'SQLite' ? await openFolder() : await createFreshDatabase();
   const opened =
     'url' in location ? await openPostgres(location.url, patient) : await openSqlite(`${location.path}/parley.db`, patient);
   const { database } = opened;

@@ -45,14 +45,14 @@ export async function startServer(answer: RequestListener) {
 }
 
 /** Creates a guarded client that may reach only 127.0.0.1 by default. */
-export function guardedClient(allowed: readonly string[] = ['127.0.0.1']) {
+export function createGuardedClient(allowed: readonly string[] = ['127.0.0.1']) {
   const client = guardClient(new NetGuard(allowed), (lookup) => new LeanClient({ lookup }));
   onTestFinished(() => client.close());
   return client;
 }
 
-export function tokenCache(clock: Clock = systemClock) {
-  return new TokenCache({ http: guardedClient(), clock, caches: new Caches(), timeouts });
+export function createTokenCache(clock: Clock = systemClock) {
+  return new TokenCache({ http: createGuardedClient(), clock, caches: new Caches(), timeouts });
 }
 
 /** Runs a tool with this definition once. */
@@ -69,8 +69,8 @@ export function callTool(definition: Partial<RestToolDefinition> & { url: string
     ...definition,
   };
   const options = {
-    http: guardedClient(),
-    authorizer: authorizer ?? createAuthorizer(null, tokenCache()),
+    http: createGuardedClient(),
+    authorizer: authorizer ?? createAuthorizer(null, createTokenCache()),
     limits: { connectMs: 60_000, timeoutMs: 500, maxReplyBytes: 10_000 },
   };
   return createRestTool(completeDefinition, options).run(args, {

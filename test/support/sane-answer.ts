@@ -24,10 +24,10 @@ export interface StreamEnd {
 export function requireStreamEnd(text: string, isMessages: boolean): StreamEnd {
   if (!text.endsWith('\n\n')) throw new Error(`the stream ends inside an event: ${text.slice(-200)}`);
   const events = text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
-  return isMessages ? endOfMessages(events) : endOfChat(events);
+  return isMessages ? findMessagesEnd(events) : findChatEnd(events);
 }
 
-function endOfChat(events: readonly string[]): StreamEnd {
+function findChatEnd(events: readonly string[]): StreamEnd {
   const ends = events.filter((event) => event === 'data: [DONE]');
   if (ends.length !== 1 || events.at(-1) !== ends[0])
     throw new Error(`not one end mark at the end: ${events.slice(-3).join(' | ')}`);
@@ -44,7 +44,7 @@ interface Choice {
   readonly delta?: { readonly content?: unknown } | null;
 }
 
-function endOfMessages(events: readonly string[]): StreamEnd {
+function findMessagesEnd(events: readonly string[]): StreamEnd {
   const values = events.map(readData);
   const ends = values.filter(({ type }) => type === 'message_stop' || type === 'error');
   if (ends.length !== 1 || values.at(-1) !== ends[0]) throw new Error(`not one end at the end: ${events.slice(-3).join(' | ')}`);

@@ -123,7 +123,7 @@ export function jsonReply(value: unknown, status = 200, headers: Readonly<Record
 }
 
 /** Creates an error reply in the format of the OpenAI API. */
-export function refusal(status: number, headers: Readonly<Record<string, string>> = {}, fields: object = {}): Reply {
+export function errorReply(status: number, headers: Readonly<Record<string, string>> = {}, fields: object = {}): Reply {
   const error = { message: `upstream says ${status}`, type: 'upstream_type', param: null, code: null, ...fields };
   return jsonReply({ error }, status, headers);
 }

@@ -23,7 +23,7 @@ export type ServerName = keyof typeof starters;
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** URL at which `sharedServer` requests servers. */
+    /** URL at which `getSharedServer` requests servers. */
     servers: string;
   }
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
-import { freshDatabase, type TestDatabase } from './fresh-database.ts';
-import { sharedServer } from './shared-server.ts';
+import { createFreshDatabase, type TestDatabase } from './fresh-database.ts';
+import { getSharedServer } from './shared-server.ts';
 import { openPostgres } from './start-postgres.ts';
 
 /** A new database. Disposal deletes it. */
@@ -61,7 +61,7 @@ export function describeOnEach(what: string, tests: (node: Node) => void): void 
 }
 
 /** Adds the disposal that closes the database. */
-function closing(opened: OpenDatabase): OpenDatabase & AsyncDisposable {
+function withDisposal(opened: OpenDatabase): OpenDatabase & AsyncDisposable {
   return { ...opened, [Symbol.asyncDispose]: opened.close };
 }
 
@@ -70,19 +70,19 @@ export async function freshSqlite(): Promise<FreshDatabase & { readonly file: st
   const file = join(folder, 'data', 'parley.db');
   return {
     file,
-    open: (options) => openSqlite(file, options).then(closing),
+    open: (options) => openSqlite(file, options).then(withDisposal),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   };
 }
 
 export async function freshPostgres(): Promise<FreshDatabase & TestDatabase> {
-  const { url, ...fresh } = await freshDatabase();
-  return { ...fresh, url, open: (options) => openPostgres(url, options).then(closing) };
+  const { url, ...fresh } = await createFreshDatabase();
+  return { ...fresh, url, open: (options) => openPostgres(url, options).then(withDisposal) };
 }
 
 /** Opens a database through a pooler in transaction mode. The URL leads to the server itself. */
 async function freshPooledPostgres(): Promise<FreshDatabase> {
-  const { url, ...fresh } = await freshDatabase();
-  const pooledUrl = new URL(new URL(url).pathname, await sharedServer('pgbouncer')).href;
-  return { ...fresh, open: (options) => openPostgres(pooledUrl, options).then(closing) };
+  const { url, ...fresh } = await createFreshDatabase();
+  const pooledUrl = new URL(new URL(url).pathname, await getSharedServer('pgbouncer')).href;
+  return { ...fresh, open: (options) => openPostgres(pooledUrl, options).then(withDisposal) };
 }

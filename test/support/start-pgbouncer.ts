@@ -1,7 +1,7 @@
 import { chmod, chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './listening.ts';
+import { findFreePort } from './listening.ts';
 import { queryPostgres } from './query-postgres.ts';
 import { openFolder } from './temporary-folder.ts';
 import { spawnTied, type TiedProcess } from './tied-process.ts';
@@ -29,7 +29,7 @@ export async function startPgBouncer(
   ...furtherSettings: readonly string[]
 ): Promise<TestPgBouncer> {
   const folder = await openFolder();
-  const [port, target] = [await freePort(), new URL(postgresUrl)];
+  const [port, target] = [await findFreePort(), new URL(postgresUrl)];
   const { username, password } = target;
   const path = join(folder.path, 'pgbouncer.ini');
   const lines = [

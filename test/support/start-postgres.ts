@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { Secret } from '#base/secrets/secret.ts';
 import { type MonitoredDatabase, openMonitoredPostgres } from '#stores/sql/engine/postgres.ts';
 import { type OpenOptions, toOpenError } from '#stores/sql/engine/sql-database.ts';
-import { freePort } from './listening.ts';
+import { findFreePort } from './listening.ts';
 import { spawnTied, type TiedProcess } from './tied-process.ts';
 
 type User = { readonly uid: number; readonly gid: number } | undefined;
@@ -41,7 +41,7 @@ export async function startPostgres(...furtherSettings: readonly string[]): Prom
   }
   const authFlags = ['--username=parley', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`];
   await promisify(execFile)(join(bin, 'initdb'), [`--pgdata=${data}`, ...authFlags, ...clusterFlags], { ...user, cwd: '/' });
-  const port = await freePort();
+  const port = await findFreePort();
   const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...toFlags([...serverFlags, ...furtherSettings])];
   let running = await listening(command, user);
   return {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StreamReader } from './read-events.ts';
 import { openStream, sendRequest, type TestRequest, type TestResponse } from './send-request.ts';
-import { callerKey, chatPath, withKey } from './start-service.ts';
+import { callerKey, getChatPath, withKey } from './start-service.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The built service, as users start it. `servers.ts` builds it. */
@@ -99,9 +99,9 @@ export async function startProcess({
     ended,
     untilOutput,
     sendRequest: (options) => sendRequest(url, options),
-    chat: (deployment, body) => sendRequest(url, { path: chatPath(deployment), headers: withKey(), body }),
+    chat: (deployment, body) => sendRequest(url, { path: getChatPath(deployment), headers: withKey(), body }),
     stream: (deployment, body) =>
-      openStream(url, { path: chatPath(deployment), headers: withKey(), body: { stream: true, ...body } }),
+      openStream(url, { path: getChatPath(deployment), headers: withKey(), body: { stream: true, ...body } }),
     configure,
     kill: (signal) => void child.kill(signal),
     [Symbol.asyncDispose]: async () => {

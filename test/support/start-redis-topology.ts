@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { freePort } from './listening.ts';
+import { findFreePort } from './listening.ts';
 import type { TestCertificates } from './make-certificates.ts';
 import { startRedis, startSentinelServer, type TestRedis } from './start-redis.ts';
 
@@ -67,7 +67,7 @@ export async function startRedisCluster(certificates?: Pick<TestCertificates, 'c
   const tlsPorts: number[] = [];
   const toTlsFlags = async (): Promise<readonly string[]> => {
     if (certificates === undefined) return [];
-    const port = await freePort();
+    const port = await findFreePort();
     tlsPorts.push(port);
     return [
       ...['--tls-port', String(port), '--tls-cert-file', certificates.cert, '--tls-key-file', certificates.key],
@@ -85,7 +85,7 @@ export async function startRedisCluster(certificates?: Pick<TestCertificates, 'c
   };
   const start = async () =>
     startMember(
-      ...['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())],
+      ...['--cluster-enabled', 'yes', '--cluster-port', String(await findFreePort())],
       ...(await toTlsFlags()),
       ...noSyncDelay,
       ...['--cluster-node-timeout', String(nodeTimeoutMs), '--cluster-replica-validity-factor', '0'],

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './listening.ts';
+import { findFreePort } from './listening.ts';
 import { spawnTied, type TiedProcess } from './tied-process.ts';
 
 /** A real Redis server on the loopback interface without persistence. */
@@ -20,14 +20,14 @@ const flags = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--ena
 /** Starts a server. Additional flags are flags of redis-server, such as `--requirepass`. */
 export async function startRedis(...furtherFlags: readonly string[]): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-redis-'));
-  const port = await freePort();
+  const port = await findFreePort();
   return startServer(['redis-server', '--port', String(port), '--dir', folder, ...flags, ...furtherFlags], { folder, port });
 }
 
 /** Starts a sentinel with the settings, one a line. It changes its file. */
 export async function startSentinelServer(settings: readonly string[]): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sentinel-'));
-  const port = await freePort();
+  const port = await findFreePort();
   const file = join(folder, 'sentinel.conf');
   await writeFile(file, `port ${port}\ndir ${folder}\n${settings.join('\n')}\n`);
   return startServer(['redis-server', file, '--sentinel'], { folder, port });

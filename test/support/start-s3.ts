@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { freePort } from './listening.ts';
+import { findFreePort } from './listening.ts';
 import { spawnTied, type TiedProcess } from './tied-process.ts';
 
 /** An S3 server in a separate process that stores its data in memory. */
@@ -24,7 +24,7 @@ const claimName = 'parley-database';
 const main = fileURLToPath(new URL('./s3-server.ts', import.meta.url));
 
 export async function startS3(): Promise<TestS3> {
-  const port = await freePort();
+  const port = await findFreePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const client = new S3Client({
     endpoint,

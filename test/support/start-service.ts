@@ -182,7 +182,7 @@ function toStores(options: ServiceOptions): Parameters<typeof composeService>[0]
   };
 }
 
-export function chatPath(deployment: string): string {
+export function getChatPath(deployment: string): string {
   return `/compat/deployments/${deployment}/chat/completions/2024-10-21`;
 }
 
@@ -192,7 +192,7 @@ export function withKey(key = callerKey): Record<string, string> {
 }
 
 function toTestRequest(deployment: string, body: object, headers: Headers = {}): TestRequest {
-  return { path: chatPath(deployment), headers: { ...withKey(), ...headers }, body };
+  return { path: getChatPath(deployment), headers: { ...withKey(), ...headers }, body };
 }
 
 const withAdministrator = new FirstStart({ hasAdministrator: () => true, newId: randomUUID, newSecret: () => '' });

@@ -101,6 +101,6 @@ export function begin({ telemetry, clock }: Bench, start: Partial<CallStart> = {
   });
 }
 
-export function ended({ clock }: Bench, end: Partial<CallEnd> = {}): CallEnd {
+export function createCallEnd({ clock }: Bench, end: Partial<CallEnd> = {}): CallEnd {
   return { outcome: 'ok', status: 200, error: undefined, promptTokens: 0, completionTokens: 0, atMs: clock.ms, ...end };
 }

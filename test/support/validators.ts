@@ -15,7 +15,7 @@ export class Validators {
   constructor(document: OpenApiDocument) {
     this.#document = document;
     this.#ajv.addSchema(document, 'open');
-    this.#ajv.addSchema(closed(document) as object, 'closed');
+    this.#ajv.addSchema(closeSchema(document) as object, 'closed');
   }
 
   request({ path, method }: DocumentedOperation, type: string): Check {
@@ -49,10 +49,10 @@ function toPointer(root: string, keys: readonly string[]): string {
 }
 
 /** Returns the schema with all described objects closed to undocumented fields. */
-export function closed(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(closed);
+export function closeSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closeSchema);
   if (!isJsonObject(schema)) return schema;
-  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closeSchema(value)]));
   const isClosed = 'additionalProperties' in copy;
   return isJsonObject(copy.properties) && copy.type === 'object' && !isClosed ? { ...copy, additionalProperties: false } : copy;
 }

@@ -22,7 +22,11 @@ export function createUpstream(vendor: Vendor, url: string) {
 }
 
 /** Replies with a recorded stream, split into the given segments. */
-export function recorded(vendor: Vendor, name: string, split: (bytes: Buffer) => readonly Buffer[] = (bytes) => [bytes]): Reply {
+export function createRecordedReply(
+  vendor: Vendor,
+  name: string,
+  split: (bytes: Buffer) => readonly Buffer[] = (bytes) => [bytes],
+): Reply {
   const contentType = vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
   return async (exchange) => {
     exchange.head(200, { 'content-type': contentType });
@@ -35,21 +39,21 @@ export function recorded(vendor: Vendor, name: string, split: (bytes: Buffer) =>
 export function readRecordedBytes(vendor: Vendor, name: string): Buffer {
   const kind = vendor === 'bedrock' ? 'jsonl' : 'sse';
   const bytes = readFileSync(new URL(`../fixtures/${vendor}/${name}.${kind}`, import.meta.url));
-  return vendor === 'bedrock' ? Buffer.concat(eventFrames(bytes.toString('utf8'))) : bytes;
+  return vendor === 'bedrock' ? Buffer.concat(encodeEvents(bytes.toString('utf8'))) : bytes;
 }
 
 /** Encodes the events. `{"!name": …}` is an exception, `{"name": …}` an event. */
-function eventFrames(lines: string): Buffer[] {
+function encodeEvents(lines: string): Buffer[] {
   return lines
     .trim()
     .split('\n')
     .flatMap((line) => Object.entries(JSON.parse(line) as { [name: string]: object }))
     .map(([name, payload]) =>
-      name.startsWith('!') ? exceptionFrame(name.slice(1), payload) : encodeEventStreamMessage(name, payload),
+      name.startsWith('!') ? encodeException(name.slice(1), payload) : encodeEventStreamMessage(name, payload),
     );
 }
 
-function exceptionFrame(name: string, payload: object): Buffer {
+function encodeException(name: string, payload: object): Buffer {
   const headers = { ':message-type': 'exception', ':exception-type': name, ':content-type': 'application/json' };
   return encodeEventStreamFrame(headers, Buffer.from(JSON.stringify(payload)));
 }

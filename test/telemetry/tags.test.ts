@@ -3,7 +3,7 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
-import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { getChatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 let telemetry: RecordedTelemetry;
 let upstream: ScriptedUpstream;
@@ -72,7 +72,7 @@ it('inner calls inherit the tags, and cannot replace them', async () => {
       ...{ 'api-key': String(received.headers['api-key']), 'content-type': 'application/json' },
       'x-parley-tags': 'run=8,step=2',
     };
-    await sendRequest(service.url, { path: chatPath('m'), headers, body: { messages: hello } });
+    await sendRequest(service.url, { path: getChatPath('m'), headers, body: { messages: hello } });
     exchange.head(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(plainCompletion('done')));
   });

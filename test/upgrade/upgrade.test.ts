@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freshDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
@@ -26,7 +26,7 @@ async function startOn({ configuration, files, dump, secret }: UpgradeFixture): 
     await mkdir(dirname(join(data, name)), { recursive: true });
     await writeFile(join(data, name), Buffer.from(content, 'base64'));
   }
-  const database = dump === undefined ? undefined : await freshDatabase();
+  const database = dump === undefined ? undefined : await createFreshDatabase();
   if (database !== undefined) await queryPostgres(database.url, dump ?? '');
   const environment = database && { PARLEY_DATABASE_URL: database.url, PARLEY_SECRET: secret ?? '' };
   const node = await startProcess({ configuration, flags: ['--data', data], ...(environment && { environment }) });

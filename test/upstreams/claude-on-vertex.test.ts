@@ -62,7 +62,7 @@ afterAll(async () => {
   for (const server of [vertex, issuer]) await server.close();
 });
 
-function scripted(reply: Reply): void {
+function scriptReply(reply: Reply): void {
   issuer.script(jsonReply({ access_token: token, expires_in: 3600, token_type: 'Bearer' }));
   vertex.script(reply);
 }
@@ -84,7 +84,7 @@ const completeMessage = {
 describe('Claude on Vertex', () => {
   it('relays the Messages API byte by byte, with the version in the body and a token instead of a key', async () => {
     const bytes = fixture('thinking-tools');
-    scripted(piecesReply(Buffer.from(bytes, 'latin1')));
+    scriptReply(piecesReply(Buffer.from(bytes, 'latin1')));
     const body = { stream: true, context_management: { edits: [] }, thinking: { type: 'enabled', budget_tokens: 1024 } };
     const answer = await messages(body, { 'anthropic-beta': 'b1', 'anthropic-version': '2023-06-01' });
     expect(Buffer.from(answer.text).toString('latin1')).toBe(bytes);
@@ -98,7 +98,7 @@ describe('Claude on Vertex', () => {
   });
 
   it('answers chat completions', async () => {
-    scripted(jsonReply(completeMessage));
+    scriptReply(jsonReply(completeMessage));
     const { completion } = await service.chat('claude', { messages: [{ role: 'system', content: 'Be kind.' }, ...hello] });
     expect(completion.choices[0]?.message.content).toBe('Hi.');
     expect(completion.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 2 });
@@ -113,14 +113,14 @@ describe('Claude on Vertex', () => {
   });
 
   it('returns several choices with one upstream call each', async () => {
-    scripted(jsonReply(completeMessage));
+    scriptReply(jsonReply(completeMessage));
     const index = vertex.requests.length;
     const { completion } = await service.chat('claude', { messages: hello, n: 2 });
     expect([completion.choices.length, vertex.requests.length - index]).toEqual([2, 2]);
   });
 
   it('gets one token for all calls', async () => {
-    scripted(jsonReply(completeMessage));
+    scriptReply(jsonReply(completeMessage));
     await Promise.all([1, 2, 3].map(() => messages({})));
     expect(issuer.requests.filter(({ path }) => path === '/token')).toHaveLength(1);
   });
@@ -130,13 +130,13 @@ describe('Claude on Vertex', () => {
     ['europe', 'aiplatform.eu.rep.googleapis.com'],
     ['global', 'aiplatform.googleapis.com'],
   ])('is called at the host of its region: %s at %s', async (model, host) => {
-    scripted(jsonReply(completeMessage));
+    scriptReply(jsonReply(completeMessage));
     expect((await messages({ model })).status).toBe(200);
     expect(hosts.at(-1)).toBe(host);
   });
 
   it('can have another endpoint whose path names the publisher', async () => {
-    scripted(jsonReply(completeMessage));
+    scriptReply(jsonReply(completeMessage));
     expect((await messages({ model: 'elsewhere' })).text).toBe(JSON.stringify(completeMessage));
     expect(vertex.requests.at(-1)?.path).toBe('/v1/publishers/anthropic/models/sonnet:rawPredict');
   });
@@ -158,7 +158,7 @@ describe('Claude on Vertex', () => {
     [{ error: { code: 403, message: 'denied' } }, 403, 500, 'rejected the credentials'],
     [{ error: { code: 400, message: `no such token ${token}` } }, 400, 400, 'no such token ***'],
   ])('passes on the error %j', async (body, status, expectedStatus, message) => {
-    scripted(jsonReply(body, status));
+    scriptReply(jsonReply(body, status));
     const answer = await messages({});
     expect([answer.status, answer.text]).toEqual([expectedStatus, expect.stringContaining(message)]);
     expect(answer.text).not.toContain(token);

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { waitUntilListening } from '#test/listening.ts';
-import { type Reply, refusal, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { errorReply, type Reply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 
 allowNonconformingUpstreams();
@@ -33,9 +33,13 @@ afterAll(async () => {
 
 const overflowMessage =
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 10000 tokens. Please reduce the length of the messages.";
-const overflow = refusal(400, {}, { message: overflowMessage, code: 'context_length_exceeded', type: 'invalid_request_error' });
+const overflow = errorReply(
+  400,
+  {},
+  { message: overflowMessage, code: 'context_length_exceeded', type: 'invalid_request_error' },
+);
 
-function failedResponse(code: string, message = overflowMessage): Reply {
+function createFailedResponse(code: string, message = overflowMessage): Reply {
   return ({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const startedResponse = { id: 'resp_1', object: 'response', created_at: 1, model: 'x', status: 'in_progress', output: [] };
@@ -55,17 +59,17 @@ describe('context overflow of an upstream', () => {
     ['token counts', overflow, 'prompt is too long: 10000 tokens > 8192 maximum'],
     [
       'no token counts',
-      refusal(400, {}, { message: 'Too much.', code: 'context_length_exceeded' }),
+      errorReply(400, {}, { message: 'Too much.', code: 'context_length_exceeded' }),
       'prompt is too long: Too much.',
     ],
     [
       'a Gemini message',
-      refusal(400, {}, { message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).' }),
+      errorReply(400, {}, { message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).' }),
       'prompt is too long: 1200000 tokens > 1048576 maximum',
     ],
     [
       'a llama.cpp message and 413',
-      refusal(413, {}, { message: 'the request exceeds the available context size (4096 tokens)' }),
+      errorReply(413, {}, { message: 'the request exceeds the available context size (4096 tokens)' }),
       'prompt is too long: the request exceeds the available context size (4096 tokens)',
     ],
   ])('with %s is reported to Anthropic clients with the message text of Anthropic', async (_what, reply, message) => {
@@ -80,7 +84,7 @@ describe('context overflow of an upstream', () => {
 
   it('is reported to OpenAI clients with its code if the upstream is Anthropic', async () => {
     const message = 'prompt is too long: 210000 tokens > 200000 maximum';
-    upstream.script(refusal(400, {}, { type: 'invalid_request_error', message, code: undefined }));
+    upstream.script(errorReply(400, {}, { type: 'invalid_request_error', message, code: undefined }));
     const { status, error } = await service.chat('claude', { messages: hello });
     expect([status, error.code, error.type, error.message]).toEqual([
       400,
@@ -91,7 +95,7 @@ describe('context overflow of an upstream', () => {
   });
 
   it.each(['chat', 'answers'])('is reported to Responses clients with its code if it comes from the model %s', async (model) => {
-    upstream.script(model === 'chat' ? overflow : failedResponse('context_length_exceeded'));
+    upstream.script(model === 'chat' ? overflow : createFailedResponse('context_length_exceeded'));
     const body = { model, input: 'Hello', store: false };
     const { status, json } = await service.sendRequest({ path: '/v1/responses', headers: withKey(), body });
     expect([status, (json as { error: { code: string } }).error.code]).toEqual([400, 'context_length_exceeded']);
@@ -104,14 +108,14 @@ describe('upstream that sends response.failed', () => {
     ['invalid_prompt', 400, 'invalid_prompt'],
     ['rate_limit_exceeded', 429, 'upstream_rate_limited'],
   ])('with the code %s leads to the matching status', async (code, status, expectedCode) => {
-    upstream.script(failedResponse(code, 'Not this one.'));
+    upstream.script(createFailedResponse(code, 'Not this one.'));
     const response = await service.chat('answers', { messages: hello, stream: true });
     expect([response.status, response.error.code]).toEqual([status, expectedCode]);
   });
 
   it('is not marked as failing for a context overflow', async () => {
     const count = upstream.requests.length;
-    upstream.script(failedResponse('context_length_exceeded'));
+    upstream.script(createFailedResponse('context_length_exceeded'));
     for (let nth = 0; nth < 4; nth += 1) expect((await service.chat('answers', { messages: hello })).status).toBe(400);
     expect(upstream.requests.length - count).toBe(4);
     const health = await service.sendRequest({ method: 'GET', path: '/health' });
@@ -121,7 +125,7 @@ describe('upstream that sends response.failed', () => {
 
 describe('count_tokens', () => {
   it.each([404, 405, 501])('returns the local estimate if the upstream responds with %i', async (status) => {
-    upstream.script(refusal(status));
+    upstream.script(errorReply(status));
     const count = await anthropic().messages.countTokens({ model: 'claude', messages: messagesRequest.messages });
     expect(count.input_tokens).toBeGreaterThan(0);
   });

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import {
+  errorReply,
   jsonReply,
-  refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
   toEvent,
@@ -162,7 +162,7 @@ describe('maxParallel of an upstream', () => {
     await waitFor(() => held.length === 1);
     const others = [send('single', 'bob'), send('single', 'ada')];
     await waitForWaiting('single', 2);
-    await refusal(429, { 'retry-after': '7' })(held[0] as UpstreamExchange);
+    await errorReply(429, { 'retry-after': '7' })(held[0] as UpstreamExchange);
     const replies = await Promise.all([first, ...others]);
     expect(replies.map(({ status, headers }) => [status, headers['retry-after']])).toEqual(Array(3).fill([429, '7']));
     service.forgetFailures();

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
-import { recorded } from '#test/vendor-replies.ts';
+import { createRecordedReply } from '#test/vendor-replies.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';
 import { anthropicStream, createUsage, responsesReply } from './matrix-support.ts';
 
@@ -37,18 +37,18 @@ const reasoningItem = {
   encrypted_content: 'gAAAA',
 };
 const functionCall = (id: string) => ({ type: 'function_call', id: `fc_${id}`, call_id: id, name: 'f', arguments: '{}' });
-const gemini = (name: string) => ({ gemini: recorded('gemini', name), vertex: recorded('gemini', name) });
+const gemini = (name: string) => ({ gemini: createRecordedReply('gemini', name), vertex: createRecordedReply('gemini', name) });
 const thinking = {
-  ...{ anthropic: anthropicStream('thinking'), bedrock: recorded('bedrock', 'thinking-tools') },
-  ...{ ...gemini('thinking-tools'), mistral: recorded('mistral', 'thinking-tools') },
+  ...{ anthropic: anthropicStream('thinking'), bedrock: createRecordedReply('bedrock', 'thinking-tools') },
+  ...{ ...gemini('thinking-tools'), mistral: createRecordedReply('mistral', 'thinking-tools') },
 };
 const filtered = ({ response }: Parameters<Reply>[0]): void => {
   const choices = [{ index: 0, delta: { role: 'assistant', content: 'No.' }, finish_reason: 'content_filter' }];
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.end(`data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices })}\n\ndata: [DONE]\n\n`);
 };
-const cited: Reply = recorded('bedrock', 'citations');
-const referred: Reply = recorded('mistral', 'references');
+const cited: Reply = createRecordedReply('bedrock', 'citations');
+const referred: Reply = createRecordedReply('mistral', 'references');
 
 const getMessage = ({ message }: JsonObject): JsonObject => (isJsonObject(message) ? message : {});
 const getAttachments = (choice: JsonObject): unknown =>
@@ -66,8 +66,8 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
       replies: {
         ...responses({}),
         ...openaiReply({}),
-        ...{ anthropic: anthropicStream('text'), bedrock: recorded('bedrock', 'text') },
-        ...{ ...gemini('text'), mistral: recorded('mistral', 'text') },
+        ...{ anthropic: anthropicStream('text'), bedrock: createRecordedReply('bedrock', 'text') },
+        ...{ ...gemini('text'), mistral: createRecordedReply('mistral', 'text') },
       },
       isReported: (choice) => typeof getMessage(choice).content === 'string' && getMessage(choice).content !== '',
     },
@@ -133,7 +133,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
       replies: {
         ...responses({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
         ...openaiReply({}, { choice: { finish_reason: 'content_filter' } }),
-        ...{ anthropic: anthropicStream('refusal'), bedrock: recorded('bedrock', 'guardrail') },
+        ...{ anthropic: anthropicStream('refusal'), bedrock: createRecordedReply('bedrock', 'guardrail') },
         ...{ ...gemini('safety'), mistral: filtered },
       },
       isReported: ({ finish_reason }) => finish_reason === 'content_filter',

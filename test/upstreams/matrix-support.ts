@@ -5,14 +5,14 @@ import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { createUpstream, recorded } from '#test/vendor-replies.ts';
+import { createRecordedReply, createUpstream } from '#test/vendor-replies.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';
 
 /** Request body of the chat API without the model. */
 export type Body = { readonly [key: string]: unknown };
 
 /** Treatment of a field: sent upstream in some form, omitted (the request is the same as without it), or rejected by Parley. */
-type Fate = 'supported' | 'dropped' | 'rejected';
+type Treatment = 'supported' | 'dropped' | 'rejected';
 
 /**
  * Requests without and with a field. If a differing request is not proof enough, `mark` is the text that the upstream must
@@ -22,11 +22,11 @@ export type ProbeBodies = readonly [without: Body, having: Body, mark?: string];
 
 export interface Prober extends AsyncDisposable {
   /** Compares the upstream requests for two client requests. `isReported` is whether the answer lists an omitted field. */
-  getFate(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isReported: boolean }>;
-  /** Like `fateOf`, for requests of the Messages API. */
-  getMessagesFate(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isReported: boolean }>;
-  /** Like `fateOf`, for requests of the Responses API. */
-  getResponsesFate(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isReported: boolean }>;
+  getChatTreatment(dialect: DialectName, probe: ProbeBodies): Promise<{ treatment: Treatment; isReported: boolean }>;
+  /** Like `getChatTreatment`, for requests of the Messages API. */
+  getMessagesTreatment(dialect: DialectName, probe: ProbeBodies): Promise<{ treatment: Treatment; isReported: boolean }>;
+  /** Like `getChatTreatment`, for requests of the Responses API. */
+  getResponsesTreatment(dialect: DialectName, probe: ProbeBodies): Promise<{ treatment: Treatment; isReported: boolean }>;
   /** Returns the first choice of the completion and its usage if the upstream sends the reply. */
   getResult(dialect: DialectName, reply: Reply): Promise<{ choice: unknown; usage: unknown }>;
   readonly service: TestService;
@@ -80,10 +80,10 @@ const fine: Readonly<Record<Exclude<DialectName, 'demo'>, Reply>> = {
   responses: jsonReply(responsesReply({})),
   application: jsonReply(plainCompletion('Hi.')),
   anthropic: jsonReply(anthropicMessage),
-  bedrock: recorded('bedrock', 'text'),
-  vertex: recorded('gemini', 'text'),
-  gemini: recorded('gemini', 'text'),
-  mistral: recorded('mistral', 'text'),
+  bedrock: createRecordedReply('bedrock', 'text'),
+  vertex: createRecordedReply('gemini', 'text'),
+  gemini: createRecordedReply('gemini', 'text'),
+  mistral: createRecordedReply('mistral', 'text'),
 };
 
 /** Starts the service with one upstream that records its requests, in every dialect. */
@@ -129,21 +129,21 @@ export async function startProber(): Promise<Prober> {
   };
   const compare = async ([without, withField, mark]: ProbeBodies, send: (body: Body) => Promise<Observation | undefined>) => {
     const other = await send(withField);
-    if (other === undefined) return { fate: 'rejected' as const, isReported: true };
+    if (other === undefined) return { treatment: 'rejected' as const, isReported: true };
     const { received, isReported } = other;
     const isSame = mark === undefined ? received === (await send(without))?.received : !received.includes(mark);
-    return { fate: isSame ? ('dropped' as const) : ('supported' as const), isReported };
+    return { treatment: isSame ? ('dropped' as const) : ('supported' as const), isReported };
   };
   return {
     service,
     upstream,
-    getFate: (dialect, probe) => compare(probe, (body) => observe(dialect, () => service.chat(dialect, body))),
-    getMessagesFate: (dialect, probe) =>
+    getChatTreatment: (dialect, probe) => compare(probe, (body) => observe(dialect, () => service.chat(dialect, body))),
+    getMessagesTreatment: (dialect, probe) =>
       compare(probe, (fields) => {
         const body = { model: dialect, ...fields };
         return observe(dialect, () => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body }));
       }),
-    getResponsesFate: (dialect, probe) =>
+    getResponsesTreatment: (dialect, probe) =>
       compare(probe, (fields) => {
         const body = { model: dialect, store: false, ...fields };
         return observe(dialect, () => service.sendRequest({ path: '/v1/responses', headers: withKey(), body }));

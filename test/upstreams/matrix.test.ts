@@ -20,7 +20,7 @@ import { responsesProbes } from './matrix-responses.ts';
 import { type Prober, startProber } from './matrix-support.ts';
 
 const embeddings = 'embeddings';
-/** Parts of messages whose omission only the table mentions, no response header. */
+/** Parts of messages whose omission is documented in the table, but not reported in a response header. */
 const unreportedParts: ReadonlySet<string> = new Set([
   ...['`name` of a user', '`detail` of an image', '`custom_content.state`', 'image in a tool result'],
   ...['`extra_content` of an earlier reply (signatures)', '`cache_control` of a part'],
@@ -33,20 +33,23 @@ beforeAll(async () => {
 
 afterAll(() => prober[Symbol.asyncDispose]());
 
-/** Returns the observed and the documented fates of a row by dialect. Dialects without a fate in the table have none. */
-async function collectFates(
+/**
+ * Returns the observed and the documented observedTreatments of a row by dialect. Dialects without a treatment in the table have
+ * none.
+ */
+async function collectTreatments(
   name: string,
-  getFate: (dialect: DialectName) => Promise<string | undefined>,
+  getTreatment: (dialect: DialectName) => Promise<string | undefined>,
   features: readonly Feature[] = [...requestFeatures, ...replyFeatures],
 ) {
   const feature = features.find((each) => each.name === name);
-  const fates: Record<string, unknown> = {};
-  const claimed: Record<string, unknown> = {};
+  const observedTreatments: Record<string, unknown> = {};
+  const documentedTreatments: Record<string, unknown> = {};
   for (const dialect of dialectNames) {
-    fates[dialect] = (await getFate(dialect)) ?? 'none';
-    claimed[dialect] = feature?.cells[dialect].handling;
+    observedTreatments[dialect] = (await getTreatment(dialect)) ?? 'none';
+    documentedTreatments[dialect] = feature?.cells[dialect].handling;
   }
-  return { fates, claimed };
+  return { observedTreatments, documentedTreatments };
 }
 
 describe('feature table for chat requests', () => {
@@ -56,13 +59,13 @@ describe('feature table for chat requests', () => {
 
   it.each([...requestProbes])('matches the behavior and the Parley-Ignored header: %s', async (name, probe) => {
     const unreported: DialectName[] = [];
-    const { fates, claimed } = await collectFates(name, async (dialect) => {
-      const { fate, isReported } = await prober.getFate(dialect, probe);
+    const { observedTreatments, documentedTreatments } = await collectTreatments(name, async (dialect) => {
+      const { treatment, isReported } = await prober.getChatTreatment(dialect, probe);
       // The demo does not report omitted fields.
-      if (fate === 'dropped' && !isReported && dialect !== 'demo') unreported.push(dialect);
-      return fate;
+      if (treatment === 'dropped' && !isReported && dialect !== 'demo') unreported.push(dialect);
+      return treatment;
     });
-    expect(fates).toEqual(claimed);
+    expect(observedTreatments).toEqual(documentedTreatments);
     expect(unreported.length > 0).toBe(unreportedParts.has(name));
   });
 });
@@ -77,16 +80,16 @@ describe('feature table for Messages requests', () => {
 
   it.each([...messagesProbes])('matches the behavior and the Parley-Ignored header: %s', async (name, probe) => {
     const unreported: DialectName[] = [];
-    const { fates, claimed } = await collectFates(
+    const { observedTreatments, documentedTreatments } = await collectTreatments(
       name,
       async (dialect) => {
-        const { fate, isReported } = await prober.getMessagesFate(dialect, probe);
-        if (fate === 'dropped' && !isReported && !unsupportedBy.has(dialect)) unreported.push(dialect);
-        return fate;
+        const { treatment, isReported } = await prober.getMessagesTreatment(dialect, probe);
+        if (treatment === 'dropped' && !isReported && !unsupportedBy.has(dialect)) unreported.push(dialect);
+        return treatment;
       },
       messagesFeatures,
     );
-    expect(fates).toEqual(claimed);
+    expect(observedTreatments).toEqual(documentedTreatments);
     expect(unreported).toEqual([]);
   });
 });
@@ -102,16 +105,16 @@ describe('feature table for Responses requests', () => {
 
   it.each([...responsesProbes])('matches the behavior and the Parley-Ignored header: %s', async (name, probe) => {
     const unreportedBy: DialectName[] = [];
-    const { fates, claimed } = await collectFates(
+    const { observedTreatments, documentedTreatments } = await collectTreatments(
       name,
       async (dialect) => {
-        const { fate, isReported } = await prober.getResponsesFate(dialect, probe);
-        if (fate === 'dropped' && !isReported && dialect !== 'demo') unreportedBy.push(dialect);
-        return fate;
+        const { treatment, isReported } = await prober.getResponsesTreatment(dialect, probe);
+        if (treatment === 'dropped' && !isReported && dialect !== 'demo') unreportedBy.push(dialect);
+        return treatment;
       },
       responsesFeatures,
     );
-    expect(fates).toEqual(claimed);
+    expect(observedTreatments).toEqual(documentedTreatments);
     expect(unreportedBy.length > 0).toBe(unreported.has(name));
   });
 });
@@ -122,18 +125,18 @@ describe('feature table for replies', () => {
   });
 
   it.each([...replyProbes])('matches the behavior: %s', async (name, { replies, isReported }) => {
-    const { fates, claimed } = await collectFates(name, async (dialect) => {
+    const { observedTreatments, documentedTreatments } = await collectTreatments(name, async (dialect) => {
       const reply = dialect === 'demo' ? silence : replies[dialect];
       if (reply === undefined) return undefined;
       const { choice, usage } = await prober.getResult(dialect, reply);
       if (isReported(isJsonObject(choice) ? choice : {}, isJsonObject(usage) ? usage : {})) return 'supported';
-      return claimedNone(name, dialect) ? undefined : 'dropped';
+      return isDocumentedAsNone(name, dialect) ? undefined : 'dropped';
     });
-    expect(fates).toEqual(claimed);
+    expect(observedTreatments).toEqual(documentedTreatments);
   });
 
   it('matches the behavior: embeddings', async () => {
-    const { fates, claimed } = await collectFates(embeddings, async (dialect) => {
+    const { observedTreatments, documentedTreatments } = await collectTreatments(embeddings, async (dialect) => {
       if (dialect === 'application') return undefined;
       const reply = vectorReplies[dialect];
       if (reply !== undefined) prober.upstream.script(reply);
@@ -142,11 +145,11 @@ describe('feature table for replies', () => {
       if (status === 200) expect(json).toMatchObject({ data: [{ index: 0 }] });
       return status === 200 ? 'supported' : 'rejected';
     });
-    expect(fates).toEqual(claimed);
+    expect(observedTreatments).toEqual(documentedTreatments);
   });
 });
 
-function claimedNone(name: string, dialect: DialectName): boolean {
+function isDocumentedAsNone(name: string, dialect: DialectName): boolean {
   return replyFeatures.find((each) => each.name === name)?.cells[dialect].handling === 'none';
 }
 

@@ -112,7 +112,7 @@ interface Part {
 }
 
 /** Replies to every request with the calls, as a stream with one event per call or as one JSON document. */
-function callsReply(calls: readonly Part[], reason: string): Reply {
+function createCallsReply(calls: readonly Part[], reason: string): Reply {
   const events = eventsReply(
     delta({ role: 'assistant', content: null }),
     ...calls.map((call) => delta({ tool_calls: [call] as never })),
@@ -124,7 +124,7 @@ function callsReply(calls: readonly Part[], reason: string): Reply {
   return (exchange) => (exchange.received.body.stream === true ? events(exchange) : completeReply(exchange));
 }
 
-function textReply(reason: string): Reply {
+function createTextReply(reason: string): Reply {
   const between = chunk({ choices: [{ index: 0, delta: { content: 'wind' }, finish_reason: '' as never }] });
   const events = eventsReply(delta({ role: 'assistant' }), text('No '), between, finish(reason as never), usage(1, 1));
   const message = { role: 'assistant', content: 'No wind' };
@@ -196,7 +196,7 @@ const oddCalls: readonly (readonly [string, readonly Part[], typeof both])[] = [
 
 describe.each(Object.entries(clients))('the reply to a client of %s', (_surface, read) => {
   it.each(oddCalls)('has each call once, in order, for calls %s', async (what, calls, expected) => {
-    upstream.script(callsReply(calls, what.includes('stop') ? 'stop' : 'tool_calls'));
+    upstream.script(createCallsReply(calls, what.includes('stop') ? 'stop' : 'tool_calls'));
     const reply = await read();
     expect(reply.calls.map(({ name, args }) => ({ name, args }))).toEqual(expected);
     expect(reply.reason).toBe('tool_calls');
@@ -217,7 +217,7 @@ describe.each(Object.entries(clients))('the reply to a client of %s', (_surface,
   });
 
   it.each(['tool_calls', 'function_call', '', 'eos'])('ends with stop for text that ends with %j', async (reason) => {
-    upstream.script(textReply(reason));
+    upstream.script(createTextReply(reason));
     expect(await read()).toEqual({ text: 'No wind', calls: [], reason: 'stop' });
   });
 });
@@ -234,7 +234,7 @@ describe('a message of the messages surface', () => {
 
 describe('a stream of the chat surface', () => {
   it('replaces an empty finish reason in the middle with null', async () => {
-    upstream.script(textReply('stop'));
+    upstream.script(createTextReply('stop'));
     const stream = await openai().chat.completions.create({ ...chatRequest, stream: true });
     const reasons: unknown[] = [];
     for await (const { choices } of stream) reasons.push(...choices.map(({ finish_reason: reason }) => reason));
@@ -247,7 +247,7 @@ describe('a quick app', () => {
 
   it.each(oddCalls)('runs each call once and gives each its result, for calls %s', async (what, calls, expected) => {
     const [count, apiCount] = [upstream.requests.length, api.requests.length];
-    upstream.script(callsReply(calls, what.includes('stop') ? 'stop' : 'tool_calls'), textReply('stop'));
+    upstream.script(createCallsReply(calls, what.includes('stop') ? 'stop' : 'tool_calls'), createTextReply('stop'));
     const { status } = await chat();
     expect(status).toBe(200);
     const paths = api.requests.slice(apiCount).map(({ path }) => path);
@@ -260,7 +260,7 @@ describe('a quick app', () => {
 
   it('ends with the text of a reply that has no calls but ends with tool_calls', async () => {
     const count = upstream.requests.length;
-    upstream.script(textReply('tool_calls'));
+    upstream.script(createTextReply('tool_calls'));
     expect(await chat()).toMatchObject({ status: 200 });
     expect(upstream.requests.length - count).toBe(1);
   });
@@ -269,14 +269,14 @@ describe('a quick app', () => {
 describe('results of calls whose ids Parley made unique', () => {
   it('reach the upstream with the ids of their calls', async () => {
     upstream.script(
-      callsReply(
+      createCallsReply(
         [
           { index: 0, ...first },
           { index: 1, ...second, id: 'call_a' },
         ],
         'tool_calls',
       ),
-      textReply('stop'),
+      createTextReply('stop'),
     );
     const response = await openai().responses.create(responsesRequest);
     const calls = response.output.filter((item) => item.type === 'function_call');
@@ -332,7 +332,7 @@ describe('a call with an ID that occurs earlier in the conversation', () => {
 
   // Claude Code drops a call whose ID it has seen, so the model repeats the call without end.
   it.each(Object.entries(later))('receives another ID: %s', async (_surface, read) => {
-    upstream.script(callsReply([{ index: 0, ...first }], 'tool_calls'));
+    upstream.script(createCallsReply([{ index: 0, ...first }], 'tool_calls'));
     const { calls } = await read();
     expect(calls).toMatchObject([{ id: expect.stringMatching(/^call_[a-z0-9]{8,}_0$/i), ...both[0] }]);
   });
@@ -377,7 +377,7 @@ describe('tool_choice that limits the calls', () => {
 
     it('suppresses only the first of two calls without IDs that both have the index 0', async () => {
       upstream.script(
-        callsReply(
+        createCallsReply(
           [first, second].map(({ id: _id, ...fields }) => ({ ...fields, index: 0 })),
           'tool_calls',
         ),

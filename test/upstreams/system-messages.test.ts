@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
-import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;
@@ -12,7 +12,7 @@ const strictTemplate: Reply = (exchange) => {
   const isStrict = messages.slice(1).every(({ role }) => role !== 'system' && role !== 'developer');
   const reply = isStrict
     ? jsonReply(plainCompletion('Hello.'))
-    : refusal(400, {}, { message: 'System message must be at the beginning.' });
+    : errorReply(400, {}, { message: 'System message must be at the beginning.' });
   return reply(exchange);
 };
 
@@ -48,7 +48,7 @@ const conversation = [
   { role: 'user', content: 'Again' },
 ];
 
-function lastMessages(): unknown {
+function getLastMessages(): unknown {
   return upstream.requests.at(-1)?.body.messages;
 }
 
@@ -56,7 +56,7 @@ describe('a strict chat template', () => {
   it.each(['strict', 'azure'])('receives one leading system message: %s', async (model) => {
     const { status } = await service.chat(model, { messages: conversation });
     expect(status).toBe(200);
-    expect(lastMessages()).toEqual([
+    expect(getLastMessages()).toEqual([
       { role: 'system', content: 'Be brief.\n\nUse English.' },
       { role: 'user', content: 'Hello' },
       { role: 'assistant', content: 'Hi.' },
@@ -72,7 +72,7 @@ describe('a strict chat template', () => {
       { role: 'developer', content: 'Now.' },
     ];
     await service.chat('strict', { messages });
-    expect(lastMessages()).toEqual([
+    expect(getLastMessages()).toEqual([
       { role: 'developer', content: [marked, { type: 'text', text: 'Now.' }] },
       { role: 'user', content: 'Hello' },
     ]);
@@ -86,7 +86,7 @@ describe('a strict chat template', () => {
     const body = { model: 'strict', max_tokens: 10, system: [{ type: 'text', text: 'Be brief.' }], messages };
     const { status } = await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body });
     expect(status).toBe(200);
-    expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
+    expect(getLastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
   });
 
   it('receives instructions and developer messages of the Responses API as one message', async () => {
@@ -97,7 +97,7 @@ describe('a strict chat template', () => {
     const body = { model: 'strict', store: false, instructions: 'Be brief.', input };
     const { status } = await service.sendRequest({ path: '/v1/responses', headers: withKey(callerKey), body });
     expect(status).toBe(200);
-    expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
+    expect(getLastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
   });
 
   // The chat templates of Mistral and Gemma require that user and assistant alternate. Codex starts with two user messages.
@@ -114,14 +114,14 @@ describe('a strict chat template', () => {
     const request = (model: string) =>
       service.sendRequest({ path: '/v1/responses', headers: withKey(callerKey), body: { model, store: false, input } });
     await request('strict');
-    expect(lastMessages()).toMatchObject([
+    expect(getLastMessages()).toMatchObject([
       { role: 'system', content: 'Use English.' },
       { role: 'user', content: [{ text: '<environment_context>\n\nHello' }, { type: 'image_url' }] },
       { role: 'assistant', content: 'Hi.' },
       { role: 'user', content: 'Again' },
     ]);
     await request('lenient');
-    expect(lastMessages()).toHaveLength(6);
+    expect(getLastMessages()).toHaveLength(6);
   });
 
   it('receives consecutive user messages of the chat API unchanged', async () => {
@@ -130,13 +130,13 @@ describe('a strict chat template', () => {
       { role: 'user', content: 'Again' },
     ];
     await service.chat('strict', { messages });
-    expect(lastMessages()).toEqual(messages);
+    expect(getLastMessages()).toEqual(messages);
   });
 
   it('receives one system message from a quick app if the user also sends one', async () => {
     const { status } = await service.chat('quick', { messages: conversation });
     expect(status).toBe(200);
-    expect(lastMessages()).toMatchObject([{ role: 'system' }, { role: 'user' }, { role: 'assistant' }, { role: 'user' }]);
+    expect(getLastMessages()).toMatchObject([{ role: 'system' }, { role: 'user' }, { role: 'assistant' }, { role: 'user' }]);
   });
 
   it('receives unchanged messages if they need no folding', async () => {
@@ -154,6 +154,6 @@ describe('a strict chat template', () => {
 describe('foldSystemMessages: false', () => {
   it('keeps system messages in place', async () => {
     const { status } = await service.chat('lenient', { messages: conversation });
-    expect([status, lastMessages()]).toEqual([400, conversation]);
+    expect([status, getLastMessages()]).toEqual([400, conversation]);
   });
 });

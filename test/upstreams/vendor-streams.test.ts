@@ -5,7 +5,7 @@ import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { weatherTool } from '#test/mocked-service.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { createUpstream, readRecordedBytes, recorded, type Vendor, vendorNames } from '#test/vendor-replies.ts';
+import { createRecordedReply, createUpstream, readRecordedBytes, type Vendor, vendorNames } from '#test/vendor-replies.ts';
 
 const words = 'Grüße, 你好 😀: "a\\b"\nBye.';
 let upstream: ScriptedUpstream;
@@ -35,12 +35,12 @@ afterAll(async () => {
   await upstream.close();
 });
 
-async function streamed(vendor: Vendor, reply: Reply, body: object = {}) {
+async function readStream(vendor: Vendor, reply: Reply, body: object = {}) {
   upstream.script(reply);
   return (await service.stream(vendor, { messages: hello, ...body })).readRest();
 }
 
-async function folded(vendor: Vendor, reply: Reply, body: object = {}) {
+async function readMessage(vendor: Vendor, reply: Reply, body: object = {}) {
   upstream.script(reply);
   const { completion } = await service.chat(vendor, { messages: hello, ...body });
   const [choice] = completion.choices;
@@ -48,7 +48,7 @@ async function folded(vendor: Vendor, reply: Reply, body: object = {}) {
 }
 
 /** Returns the body of the upstream request that follows if the client sends the message back. */
-async function sentBack(vendor: Vendor, message: unknown): Promise<string> {
+async function sendBack(vendor: Vendor, message: unknown): Promise<string> {
   const index = upstream.requests.length;
   const { tool_calls: calls = [] } = message as { tool_calls?: { id: string }[] };
   const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'sunny' }));
@@ -62,7 +62,7 @@ const joinField = (deltas: Delta[], key: string): string => deltas.map((delta) =
 
 describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor) => {
   it('starts with the role, then sends text, the finish reason, usage, and statistics', async () => {
-    const { chunks, content, isDone, usages } = await streamed(vendor, recorded(vendor, 'text'));
+    const { chunks, content, isDone, usages } = await readStream(vendor, createRecordedReply(vendor, 'text'));
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
     expect([content(), isDone]).toEqual([words, true]);
     expect(chunks.filter(({ choices }) => choices[0]?.finish_reason).map(({ choices }) => choices[0]?.finish_reason)).toEqual([
@@ -78,12 +78,12 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor
       const cut = (bytes: Buffer): Buffer[] =>
         Array.from({ length: Math.ceil(bytes.length / size) }, (_, nth) => bytes.subarray(nth * size, (nth + 1) * size));
       if (bytes.length / size > 1500) continue;
-      expect((await streamed(vendor, recorded(vendor, 'text', cut))).content()).toBe(words);
+      expect((await readStream(vendor, createRecordedReply(vendor, 'text', cut))).content()).toBe(words);
     }
   });
 
   it('separates thoughts, text, and parallel calls, and counts cached tokens', async () => {
-    const { chunks, deltas, content, usages } = await streamed(vendor, recorded(vendor, 'thinking-tools'), {
+    const { chunks, deltas, content, usages } = await readStream(vendor, createRecordedReply(vendor, 'thinking-tools'), {
       tools: [weatherTool],
     });
     expect(joinField(deltas(), 'reasoning_content')).toMatch(/at once\.$/);
@@ -105,7 +105,7 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor
   });
 
   it('is collected into one message if the client does not stream', async () => {
-    const { choice, usage } = await folded(vendor, recorded(vendor, 'thinking-tools'), { tools: [weatherTool] });
+    const { choice, usage } = await readMessage(vendor, createRecordedReply(vendor, 'thinking-tools'), { tools: [weatherTool] });
     expect(choice).toMatchObject({ finish_reason: 'tool_calls', message: { content: 'I look.' } });
     expect(choice?.message.reasoning_content).toMatch(/at once\.$/);
     expect(choice?.message.tool_calls).toMatchObject([
@@ -116,7 +116,7 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor
   });
 
   it('ends with the error, and without a finish reason, if the upstream reports one midway', async () => {
-    const { chunks, content, error, isDone } = await streamed(vendor, recorded(vendor, 'error-mid-stream'));
+    const { chunks, content, error, isDone } = await readStream(vendor, createRecordedReply(vendor, 'error-mid-stream'));
     expect([content(), isDone]).toEqual(['Half of ', true]);
     expect(error?.message).toMatch(/overloaded|Too many tokens|unavailable/);
     expect(chunks.some(({ choices }) => choices.some(({ finish_reason }) => finish_reason))).toBe(false);
@@ -126,11 +126,11 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor
     const bytes = readRecordedBytes(vendor, 'text');
     const reply: Reply = async (exchange) => {
       exchange.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
-      await exchange.bytes(firstEvents(vendor, bytes));
+      await exchange.bytes(takeFirstEvents(vendor, bytes));
       if (how === 'is cut') exchange.destroyConnection();
       else exchange.response.end();
     };
-    const { chunks, error } = await streamed(vendor, reply);
+    const { chunks, error } = await readStream(vendor, reply);
     expect(error).toMatchObject({ type: 'upstream_error', code: 'upstream_failed' });
     expect(chunks.some(({ choices }) => choices.some(({ finish_reason }) => finish_reason))).toBe(false);
     upstream.script(reply);
@@ -151,7 +151,7 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor
 });
 
 /** Returns the stream up to its second event. */
-function firstEvents(vendor: Vendor, bytes: Buffer): Buffer {
+function takeFirstEvents(vendor: Vendor, bytes: Buffer): Buffer {
   if (vendor !== 'bedrock')
     return bytes.subarray(0, bytes.indexOf(vendor === 'gemini' ? '\r\n\r\n' : '\n\n', bytes.length / 3) + 4);
   const first = bytes.readUInt32BE(0);
@@ -160,10 +160,10 @@ function firstEvents(vendor: Vendor, bytes: Buffer): Buffer {
 
 describe('signature of a model', () => {
   it('of a Gemini call is returned to the client and restored in the next request', async () => {
-    const { message } = await folded('gemini', recorded('gemini', 'thinking-tools'), { tools: [weatherTool] });
+    const { message } = await readMessage('gemini', createRecordedReply('gemini', 'thinking-tools'), { tools: [weatherTool] });
     const signed = { extra_content: { google: { thought_signature: 'c2lnLWNhbGw=' } } };
     expect(message?.tool_calls).toMatchObject([{ id: 'fc-1', ...signed }, { id: 'fc-2' }]);
-    const { contents } = JSON.parse(await sentBack('gemini', message));
+    const { contents } = JSON.parse(await sendBack('gemini', message));
     expect(contents[1].parts).toEqual([
       { text: 'I look.' },
       { functionCall: { id: 'fc-1', name: 'get_weather', args: { city: 'Paris' } }, thoughtSignature: 'c2lnLWNhbGw=' },
@@ -173,26 +173,28 @@ describe('signature of a model', () => {
   });
 
   it('of Gemini text is returned to the client and restored in the next request', async () => {
-    const { message } = await folded('gemini', recorded('gemini', 'text'));
+    const { message } = await readMessage('gemini', createRecordedReply('gemini', 'text'));
     expect(message?.extra_content).toEqual({ google: { thought_signature: 'c2lnLXRleHQ=' } });
-    const { contents } = JSON.parse(await sentBack('gemini', message));
+    const { contents } = JSON.parse(await sendBack('gemini', message));
     expect(contents[1].parts).toEqual([{ text: words, thoughtSignature: 'c2lnLXRleHQ=' }]);
   });
 
   it('of a Vertex call with streamed arguments is returned and restored', async () => {
-    const { message, choice } = await folded('vertex', recorded('vertex', 'streamed-arguments'), { tools: [weatherTool] });
+    const { message, choice } = await readMessage('vertex', createRecordedReply('vertex', 'streamed-arguments'), {
+      tools: [weatherTool],
+    });
     expect(choice?.finish_reason).toBe('tool_calls');
     expect(message?.tool_calls).toMatchObject([
       { function: { arguments: '{"city":"Paris"}' }, extra_content: { google: { thought_signature: 'c2lnLXZlcnRleA==' } } },
     ]);
-    expect(await sentBack('vertex', message)).toContain('"thoughtSignature":"c2lnLXZlcnRleA=="');
+    expect(await sendBack('vertex', message)).toContain('"thoughtSignature":"c2lnLXZlcnRleA=="');
   });
 
   it('of Bedrock thoughts is returned and restored before the calls', async () => {
-    const { message } = await folded('bedrock', recorded('bedrock', 'thinking-tools'), { tools: [weatherTool] });
+    const { message } = await readMessage('bedrock', createRecordedReply('bedrock', 'thinking-tools'), { tools: [weatherTool] });
     const thinking = 'Two forecasts, at once.';
     expect(message?.thinking_blocks).toEqual([{ type: 'thinking', thinking, signature: 'c2lnLWJlZHJvY2s=' }]);
-    const { messages } = JSON.parse(await sentBack('bedrock', message));
+    const { messages } = JSON.parse(await sendBack('bedrock', message));
     expect(messages[1].content[0]).toEqual({
       reasoningContent: { reasoningText: { text: thinking, signature: 'c2lnLWJlZHJvY2s=' } },
     });
@@ -203,9 +205,9 @@ describe('signature of a model', () => {
   });
 
   it('of redacted Bedrock thoughts is returned and restored unchanged', async () => {
-    const { message } = await folded('bedrock', recorded('bedrock', 'redacted'));
+    const { message } = await readMessage('bedrock', createRecordedReply('bedrock', 'redacted'));
     expect(message?.thinking_blocks).toEqual([{ type: 'redacted_content', data: 'cmVkYWN0' }]);
-    const { messages } = JSON.parse(await sentBack('bedrock', message));
+    const { messages } = JSON.parse(await sendBack('bedrock', message));
     expect(messages[1].content).toEqual([{ reasoningContent: { redactedContent: 'cmVkYWN0' } }, { text: 'Yes.' }]);
   });
 
@@ -213,15 +215,15 @@ describe('signature of a model', () => {
     const signed = { thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2lnLWNsYXVkZQ==' }] };
     const extra = { extra_content: { google: { thought_signature: 'c2lnLWdlbWluaQ==' } } };
     const message = { role: 'assistant', content: 'Yes.', ...signed, ...extra };
-    expect(await sentBack('gemini', message)).not.toContain('c2lnLWNsYXVkZQ==');
-    expect(await sentBack('bedrock', message)).not.toContain('c2lnLWdlbWluaQ==');
+    expect(await sendBack('gemini', message)).not.toContain('c2lnLWNsYXVkZQ==');
+    expect(await sendBack('bedrock', message)).not.toContain('c2lnLWdlbWluaQ==');
     for (const foreign of ['c2lnLWNsYXVkZQ==', 'c2lnLWdlbWluaQ=='])
-      expect(await sentBack('mistral', message)).not.toContain(foreign);
+      expect(await sendBack('mistral', message)).not.toContain(foreign);
   });
 
   it('is the thought itself for Mistral', async () => {
-    const { message } = await folded('mistral', recorded('mistral', 'thinking-tools'), { tools: [weatherTool] });
-    const { messages } = JSON.parse(await sentBack('mistral', message));
+    const { message } = await readMessage('mistral', createRecordedReply('mistral', 'thinking-tools'), { tools: [weatherTool] });
+    const { messages } = JSON.parse(await sendBack('mistral', message));
     expect(messages[1]).toMatchObject({
       content: [
         { type: 'thinking', thinking: [{ type: 'text', text: 'Two forecasts, at once.' }] },
@@ -238,7 +240,7 @@ describe.each([
 ] as const)('quick app with a %s model', (vendor, signature) => {
   it('returns the signatures to the model together with the tool results', async () => {
     const index = upstream.requests.length;
-    upstream.script(recorded(vendor, 'thinking-tools'), recorded(vendor, 'text'));
+    upstream.script(createRecordedReply(vendor, 'thinking-tools'), createRecordedReply(vendor, 'text'));
     const { completion } = await service.chat(`${vendor}-app`, { messages: hello });
     expect(completion.choices[0]).toMatchObject({ message: { content: expect.stringContaining(words) }, finish_reason: 'stop' });
     const { text } = await upstream.request(index + 1);
@@ -253,20 +255,22 @@ describe('reply that stops for safety', () => {
     ['gemini', 'blocked-prompt', ''],
     ['bedrock', 'guardrail', 'Sorry.'],
   ] as const)('of %s (%s) ends with content_filter', async (vendor, name, content) => {
-    const { choice } = await folded(vendor, recorded(vendor, name));
+    const { choice } = await readMessage(vendor, createRecordedReply(vendor, name));
     expect([choice?.finish_reason, choice?.message.content ?? '']).toEqual(['content_filter', content]);
-    const { chunks } = await streamed(vendor, recorded(vendor, name));
+    const { chunks } = await readStream(vendor, createRecordedReply(vendor, name));
     expect(chunks.flatMap(({ choices }) => choices).map(({ finish_reason }) => finish_reason)).toContain('content_filter');
   });
 
   it('returns the reason as refusal if the vendor sends one', async () => {
-    expect((await folded('gemini', recorded('gemini', 'safety'))).message?.refusal).toBe('The answer was unsafe.');
+    expect((await readMessage('gemini', createRecordedReply('gemini', 'safety'))).message?.refusal).toBe(
+      'The answer was unsafe.',
+    );
   });
 });
 
 describe('Gemini reply', () => {
   it('returns images and sources as attachments', async () => {
-    const { message } = await folded('gemini', recorded('gemini', 'image-and-source'));
+    const { message } = await readMessage('gemini', createRecordedReply('gemini', 'image-and-source'));
     expect(message).toMatchObject({
       content: 'Here: done.',
       custom_content: {
@@ -280,13 +284,13 @@ describe('Gemini reply', () => {
   });
 
   it('ends with an error for a malformed function call', async () => {
-    const { error } = await streamed('gemini', recorded('gemini', 'malformed-call'));
+    const { error } = await readStream('gemini', createRecordedReply('gemini', 'malformed-call'));
     expect(error?.message).toMatch(/MALFORMED_FUNCTION_CALL/);
   });
 });
 
 it('Mistral reply that exceeds the context length ends with the finish reason length', async () => {
-  expect((await folded('mistral', recorded('mistral', 'length'))).choice?.finish_reason).toBe('length');
+  expect((await readMessage('mistral', createRecordedReply('mistral', 'length'))).choice?.finish_reason).toBe('length');
 });
 
 describe.each([
@@ -294,7 +298,7 @@ describe.each([
   ['bedrock', 500, 'upstream_error'],
 ] as const)('error as the first event of a %s stream', (vendor, status, type) => {
   it(`is answered with ${status}`, async () => {
-    upstream.script(recorded(vendor, 'error-at-once'));
+    upstream.script(createRecordedReply(vendor, 'error-at-once'));
     for (const stream of [false, true]) {
       service.forgetFailures();
       expect(await service.chat(vendor, { messages: hello, stream })).toMatchObject({ status, error: { type } });

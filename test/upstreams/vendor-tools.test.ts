@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { createUpstream, recorded } from '#test/vendor-replies.ts';
+import { createRecordedReply, createUpstream } from '#test/vendor-replies.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -37,8 +37,8 @@ const response = {
 const own = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
 
 describe.each([
-  ['bedrock', search, recorded('bedrock', 'text')],
-  ['gemini', search, recorded('gemini', 'text')],
+  ['bedrock', search, createRecordedReply('bedrock', 'text')],
+  ['gemini', search, createRecordedReply('gemini', 'text')],
   ['claude', { type: 'web_search', name: 'web_search' }, jsonReply(message)],
   ['answers', search, jsonReply(response)],
 ] as const)('tool that another vendor runs, sent to %s', (model, foreign, reply) => {

@@ -11,7 +11,7 @@ import {
   type UpstreamExchange,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { createUpstream, recorded, type Vendor, vendorNames } from '#test/vendor-replies.ts';
+import { createRecordedReply, createUpstream, type Vendor, vendorNames } from '#test/vendor-replies.ts';
 import { account } from './service-account.ts';
 
 const plain = new LeanClient();
@@ -85,7 +85,7 @@ afterAll(async () => {
   for (const server of [upstream, second, tokens]) await server.close();
 });
 
-const fine = (vendor: Vendor): Reply => recorded(vendor, vendor === 'vertex' ? 'streamed-arguments' : 'text');
+const fine = (vendor: Vendor): Reply => createRecordedReply(vendor, vendor === 'vertex' ? 'streamed-arguments' : 'text');
 
 async function captureRequest(deployment: string, vendor: Vendor, body: object = {}) {
   const index = upstream.requests.length;

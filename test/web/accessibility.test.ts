@@ -85,7 +85,7 @@ describe('the chat page with a keyboard only', () => {
 });
 
 /** Closes the dialog and presses its button before the browser dispatches the close event. */
-const openAgainAtOnce = `(async () => {
+const reopenScript = `(async () => {
   const first = document.querySelector('.picker-dialog');
   const ended = new Promise((resolve) => first.addEventListener('close', resolve));
   first.requestClose();
@@ -142,7 +142,7 @@ describe('dialogs and the sidebar drawer', () => {
     const { page } = await fixture.open('demo');
     await page.locator('.picker').click();
     await page.getByRole('dialog').waitFor();
-    expect(await page.evaluate(openAgainAtOnce)).toBe(true);
+    expect(await page.evaluate(reopenScript)).toBe(true);
   });
 
   it('returns the focus to the edit button if the user cancels the edit', async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-function lastMessages(): unknown {
+function getLastMessages(): unknown {
   return fixture.upstream.requests.at(-1)?.body.messages;
 }
 
@@ -83,7 +83,7 @@ describe('a changed question', () => {
     await page.getByRole('group', { name: 'Version 1 of 2' }).waitFor();
     await sendMessage('Thanks');
     await page.getByText('You are welcome.').waitFor();
-    expect(lastMessages()).toMatchObject([{ content: 'The capital of Italy?' }, { content: 'Rome.' }, { content: 'Thanks' }]);
+    expect(getLastMessages()).toMatchObject([{ content: 'The capital of Italy?' }, { content: 'Rome.' }, { content: 'Thanks' }]);
     expect(issues).toEqual(noIssues);
   });
 });
@@ -101,7 +101,7 @@ describe('an answer that reached its token limit', () => {
     expect(await readAnswer()).toBe('It was the best of times, it was the wor');
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await page.getByText('the worst of times, it was the age of').waitFor();
-    expect(lastMessages()).toEqual([
+    expect(getLastMessages()).toEqual([
       { role: 'user', content: 'How does it begin?' },
       { role: 'assistant', content: 'It was the best of times, it was the wor' },
       { role: 'user', content: expect.stringMatching(/cut off.*\n\nIt was the best of times, it was the wor$/s) },
@@ -124,7 +124,7 @@ describe('an answer that reached its token limit', () => {
     fixture.upstream.script(eventsReply(...plainReply('Dickens.')));
     await sendMessage('Who wrote it?');
     await page.getByText('Dickens.').waitFor();
-    expect(lastMessages()).toMatchObject([
+    expect(getLastMessages()).toMatchObject([
       {},
       { content: expect.stringMatching(/^It was the best.*wisdom\.$/) },
       { role: 'user' },
@@ -216,7 +216,11 @@ describe('an edited answer', () => {
     fixture.upstream.script(eventsReply(...plainReply('Yes.')));
     await sendMessage('Sure?');
     await page.getByText('Yes.').waitFor();
-    expect(lastMessages()).toMatchObject([{}, { role: 'assistant', content: 'Paris is in **France**.' }, { content: 'Sure?' }]);
+    expect(getLastMessages()).toMatchObject([
+      {},
+      { role: 'assistant', content: 'Paris is in **France**.' },
+      { content: 'Sure?' },
+    ]);
     // Later messages stay with the version that they follow.
     await page.getByRole('button', { name: 'Edit this answer' }).first().click();
     await page.getByText('The messages after this answer stay with the original version.').waitFor();

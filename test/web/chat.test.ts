@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
-import { eventsReply, refusal } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply } from '#test/scripted-upstream.ts';
 import { callerKey, usersDemoPaceMs } from '#test/start-service.ts';
 import { openLongConversation } from './long-conversation.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
@@ -222,7 +222,7 @@ describe('an error', () => {
   }
 
   it('is explained with a suggestion if the rate limit is reached', async () => {
-    fixture.upstream.script(refusal(429, { 'retry-after': '20' }));
+    fixture.upstream.script(errorReply(429, { 'retry-after': '20' }));
     const { page } = await openAndSend('scripted');
     await page.getByText('There are too many requests right now.').waitFor();
     await page.getByText('Try again in 20 seconds.').waitFor();

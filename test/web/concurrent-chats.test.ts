@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 /** Cancels the dialog and opens it again before the browser dispatches the close event. Resolves after that event. */
-const askAgainAtOnce = `(async () => {
+const reopenScript = `(async () => {
   const first = document.querySelector('.question-dialog');
   const ended = new Promise((resolve) => first.addEventListener('close', resolve));
   first.querySelector('button').click();
@@ -99,7 +99,7 @@ describe('several chats', () => {
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Delete all chats' }).click();
     await page.getByRole('dialog').waitFor();
-    expect(await page.evaluate(askAgainAtOnce)).toBe(true);
+    expect(await page.evaluate(reopenScript)).toBe(true);
     await page.keyboard.press('Escape');
     await page.locator('.question-dialog').waitFor({ state: 'detached' });
     expect(await page.locator('.conversation-item').count()).toBe(1);

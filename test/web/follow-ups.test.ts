@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainReply } from '#test/chunks.ts';
-import { eventsReply, refusal } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply } from '#test/scripted-upstream.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
@@ -63,14 +63,14 @@ describe('follow-up questions', () => {
     await page.clock.setFixedTime(Date.now() + 120_000);
     await reload();
     await page.locator('.reply').nth(2).locator('.actions').waitFor();
-    fixture.upstream.script(refusal(500));
+    fixture.upstream.script(errorReply(500));
     await choose(opened, 'Suggest questions');
     expect(countRequests()).toBe(2);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
   it('are omitted without an error if the model fails', async () => {
-    fixture.upstream.script(refusal(500));
+    fixture.upstream.script(errorReply(500));
     const opened = await fixture.open('demo');
     await choose(opened, 'Suggest questions');
     const before = countRequests();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
-import { eventsReply, refusal } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply } from '#test/scripted-upstream.ts';
 import { callerKey, startService } from '#test/start-service.ts';
 import { storageScript } from './long-conversation.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
@@ -124,7 +124,7 @@ describe('an answer', () => {
   });
 
   it('that failed shows a plain message with collapsed details', async () => {
-    fixture.upstream.script(refusal(503));
+    fixture.upstream.script(errorReply(503));
     const { page, sendMessage } = await fixture.open('raw', clipboard);
     await sendMessage('Hello');
     await page.locator('.answer-error').getByText('cannot be reached at the moment').waitFor();
@@ -138,7 +138,7 @@ describe('an answer', () => {
   });
 
   it('that failed aligns its actions on a narrow screen', async () => {
-    fixture.upstream.script(refusal(500, {}));
+    fixture.upstream.script(errorReply(500, {}));
     const { page, sendMessage } = await fixture.open('raw', { viewport: { width: 360, height: 740 }, locale: 'de' });
     await sendMessage('Hallo');
     const boxes = ['Noch einmal versuchen', 'Anderes Modell versuchen'].map((name) =>
@@ -168,7 +168,7 @@ describe('an answer', () => {
     [403, { code: 'policy_42' }, 'You don’t have access.', 'Choose a model or application'],
     [400, { code: 'x', display_message: 'Please write in French.' }, 'Please write in French.', 'Edit the message'],
   ])('with an unknown error code shows a plain message: %i, %j', async (status, fields, expectedTitle, hint) => {
-    fixture.upstream.script(refusal(status, {}, { message: 'E_FOO: bar must not baz', ...fields }));
+    fixture.upstream.script(errorReply(status, {}, { message: 'E_FOO: bar must not baz', ...fields }));
     const { page, sendMessage } = await fixture.open('raw', { locale: 'en' });
     await sendMessage('Hello');
     const answerError = page.locator('.answer-error');

@@ -12,7 +12,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 const get = (url: string, headers: Record<string, string> = {}) => fixture.service.app.inject({ url, headers });
 
 /** Returns the addresses of the assets that the page loads first. */
-async function firstAssets(): Promise<readonly string[]> {
+async function listFirstAssets(): Promise<readonly string[]> {
   const { body } = await get('/');
   return [...body.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)].map(([, address]) => address ?? '');
 }
@@ -43,7 +43,7 @@ describe('the page files', () => {
   });
 
   it('include immutable assets, compressed with an encoding that the browser accepts', async () => {
-    const assets = await firstAssets();
+    const assets = await listFirstAssets();
     expect(assets.length).toBeGreaterThanOrEqual(2);
     for (const asset of assets) {
       const plain = await get(asset);
@@ -74,7 +74,7 @@ describe('the page files', () => {
   });
 
   it('load at most 180 kB of compressed script first', async () => {
-    const scripts = (await firstAssets()).filter((asset) => asset.endsWith('.js'));
+    const scripts = (await listFirstAssets()).filter((asset) => asset.endsWith('.js'));
     const sizes = await Promise.all(
       scripts.map(async (script) => (await get(script, { 'accept-encoding': 'gzip' })).rawPayload.length),
     );

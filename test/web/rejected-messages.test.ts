@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainReply } from '#test/chunks.ts';
-import { eventsReply, refusal } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply } from '#test/scripted-upstream.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
 
 let fixture: PageFixture;
@@ -54,7 +54,7 @@ describe('a file that the model does not accept', () => {
 describe('a message that the upstream rejects', () => {
   it('shows the reason, is not part of later requests, and can be sent again without its file', async () => {
     fixture.upstream.script(
-      refusal(400, {}, { message: 'Files of type text/plain are not supported.' }),
+      errorReply(400, {}, { message: 'Files of type text/plain are not supported.' }),
       eventsReply(...plainReply('Fine.')),
     );
     const { page, sendMessage, readAnswer } = await fixture.open('raw');

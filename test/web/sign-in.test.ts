@@ -60,7 +60,7 @@ async function openAs(user: string, place = '/'): Promise<TestPage> {
 }
 
 /** Returns the redirect address of the provider without following it. */
-async function returnAddress(page: Page): Promise<URL> {
+async function getReturnAddress(page: Page): Promise<URL> {
   await goToProvider(page);
   const { request } = page.context();
   let answer = await request.post(page.url(), { form: { user: 'ada' }, maxRedirects: 0 });
@@ -168,7 +168,7 @@ describe('signing in with the identity provider', () => {
 describe('the response of the identity provider', () => {
   it('is rejected if its state differs, and its code is not sent to the provider', async () => {
     const { page } = await open();
-    const address = await returnAddress(page);
+    const address = await getReturnAddress(page);
     const requestCount = countTokenRequests();
     address.searchParams.set('state', 'forged');
     await page.goto(address.href);
@@ -178,7 +178,7 @@ describe('the response of the identity provider', () => {
 
   it('is accepted only in the tab that started the sign-in, and only once', async () => {
     const { page } = await open();
-    const address = await returnAddress(page);
+    const address = await getReturnAddress(page);
     const other = await open(`${address.pathname}${address.search}`);
     expect(await readAlert(other.page)).toContain('not started in this tab');
     await page.goto(address.href);
@@ -192,7 +192,7 @@ describe('the response of the identity provider', () => {
     ['names no issuer although the provider announces it', (address: URL) => address.searchParams.delete('iss')],
   ])('is ignored if it %s', async (_what, change) => {
     const { page } = await open();
-    const address = await returnAddress(page);
+    const address = await getReturnAddress(page);
     const requestCount = countTokenRequests();
     change(address);
     await page.goto(address.href);
@@ -202,13 +202,13 @@ describe('the response of the identity provider', () => {
 
   it('is rejected by the provider if the verifier differs, and by the page if the nonce differs', async () => {
     const { page } = await open();
-    const first = await returnAddress(page);
+    const first = await getReturnAddress(page);
     await page.goto(service.url);
     await changeSession(page, 'parley sign-in begun', "it.verifier = 'x'.repeat(43)");
     await page.goto(first.href);
     expect(await readAlert(page)).toContain('Start again.');
     const fresh = await open();
-    const second = await returnAddress(fresh.page);
+    const second = await getReturnAddress(fresh.page);
     await fresh.page.goto(service.url);
     await changeSession(fresh.page, 'parley sign-in begun', "it.nonce = 'other'");
     await fresh.page.goto(second.href);

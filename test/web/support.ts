@@ -8,7 +8,7 @@ import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { EmptyPages } from './empty-pages.ts';
 
-/** Events that no test of the page may cause. */
+/** Events that a test of the page must not cause. */
 interface PageIssues {
   /** Requests to other origins than the service. */
   readonly externalRequests: string[];
@@ -60,8 +60,8 @@ let sharedPages: Promise<EmptyPages> | undefined;
 const firstPort = 20_000 + (process.pid % 1_000) * 10;
 
 /**
- * Returns a free port, usually the same for each test file of this process. The browser keeps the compiled scripts of an address, so
- * the first page of a file needs half the CPU time.
+ * Returns a free port, usually the same for each test file of this process. The browser keeps the compiled scripts of an address,
+ * so the first page of a file needs half the CPU time.
  */
 async function findPagePort(): Promise<number> {
   let port = firstPort;

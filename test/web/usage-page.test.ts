@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
-import { chatPath, withKey } from '#test/start-service.ts';
+import { getChatPath, withKey } from '#test/start-service.ts';
 import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
 import { startBrowser, startPageService, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
@@ -81,7 +81,7 @@ async function open(key: string, options?: BrowserContextOptions, view = '#/usag
 
 describe('a user without an administrator role', () => {
   it('sees their own limits with the remaining quota and the reset time', async () => {
-    await house.service.sendRequest({ path: chatPath('bounded'), headers: withKey('user-key'), body: { messages: hello } });
+    await house.service.sendRequest({ path: getChatPath('bounded'), headers: withKey('user-key'), body: { messages: hello } });
     const { page, issues } = await open('user-key');
     expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe('Your limits');
     const meters = page.getByRole('meter');

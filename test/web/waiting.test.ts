@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
-import { eventsReply, refusal, silence, type UpstreamExchange } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply, silence, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { usersDemoPaceMs } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
 import { findViolations } from './violations.ts';
@@ -38,8 +38,8 @@ describe('a pending answer', () => {
 
   it('shows the reason and the time of each automatic retry until it arrives', async () => {
     fixture.upstream.script(
-      refusal(429, { 'retry-after': '12' }),
-      refusal(429, { 'retry-after': '3' }),
+      errorReply(429, { 'retry-after': '12' }),
+      errorReply(429, { 'retry-after': '3' }),
       eventsReply(...plainReply('Here it is.')),
     );
     const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
@@ -62,17 +62,17 @@ describe('a pending answer', () => {
   it('fails after too many rejections or a long delay, and Stop ends the retries', async () => {
     const { page, sendMessage } = await fixture.open('raw');
     await page.clock.install();
-    fixture.upstream.script(...Array.from({ length: 4 }, () => refusal(429, { 'retry-after': '1' })));
+    fixture.upstream.script(...Array.from({ length: 4 }, () => errorReply(429, { 'retry-after': '1' })));
     await sendMessage('One');
     for (const number of [1, 2, 3]) {
       await page.locator('.waiting').getByText(`(${number} of 3)`).waitFor();
       await page.clock.fastForward(1_500);
     }
     await page.locator('.answer-error-title').getByText('There are too many requests').waitFor();
-    fixture.upstream.script(refusal(429, { 'retry-after': '90' }));
+    fixture.upstream.script(errorReply(429, { 'retry-after': '90' }));
     await sendMessage('Two');
     await page.getByText(/Try again in 2 minutes \(\d\d:\d\d\)\./).waitFor();
-    fixture.upstream.script(refusal(429, { 'retry-after': '10' }));
+    fixture.upstream.script(errorReply(429, { 'retry-after': '10' }));
     await sendMessage('Three');
     await page.locator('.waiting').getByText('(1 of 3)').waitFor();
     const requestCount = fixture.upstream.requests.length;

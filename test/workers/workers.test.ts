@@ -5,7 +5,7 @@ import { hello } from '#test/chunks.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { openStream, sendRequest, type TestResponse } from '#test/send-request.ts';
 import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';
-import { chatPath, withKey } from '#test/start-service.ts';
+import { getChatPath, withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { expectAdmitted, get, toConfiguration } from '../nodes/cluster.ts';
 import { answerAsHost, chatAt, createTask, type InnerResult } from '../nodes/host.ts';
@@ -56,7 +56,7 @@ async function getStatuses(send: () => Promise<TestResponse>): Promise<number[]>
 }
 
 function callWithKey(key: string, deployment = 'free'): Promise<TestResponse> {
-  return sendRequest(node.url, { path: chatPath(deployment), headers: withKey(key), body: { messages: hello } });
+  return sendRequest(node.url, { path: getChatPath(deployment), headers: withKey(key), body: { messages: hello } });
 }
 
 async function countStatuses(deployment: string, key: string, count: number): Promise<Record<number, number>> {
@@ -97,7 +97,7 @@ describe('a node with 4 workers', () => {
     ['wide', 200],
   ])('admits exactly as many calls in progress of the key %s as its maxParallel of %i', async (key, maxParallel) => {
     const body = { messages: [{ role: 'user', content: '200' }], stream: true };
-    const send = () => openStream(node.url, { path: chatPath('free'), headers: withKey(key), body });
+    const send = () => openStream(node.url, { path: getChatPath('free'), headers: withKey(key), body });
     const streams = await repeat(send, maxParallel + many);
     const sums = streams.map(({ status }) => status);
     expect(sums.filter((status) => status === 200)).toHaveLength(maxParallel);
@@ -204,7 +204,8 @@ describe('parley serve --workers 2', () => {
     const keys = Object.fromEntries(names.map((name) => [name, { project: name, roles: ['staff'], costLimit: { month: 10 } }]));
     const configuration = { models: { demo: { upstreams: [{ protocol: 'demo' }] } }, keys };
     await using large = await startProcess({ configuration, flags: ['--workers', '2'] });
-    const call = () => sendRequest(large.url, { path: chatPath('demo'), headers: withKey('key-7'), body: { messages: hello } });
+    const call = () =>
+      sendRequest(large.url, { path: getChatPath('demo'), headers: withKey('key-7'), body: { messages: hello } });
     expect(await getStatuses(call)).toEqual([200]);
     expect(large.output.stderr).toBe('');
   });
@@ -218,7 +219,7 @@ describe('parley serve --workers 2', () => {
     const occupied = await runCommand(['serve', '--port', new URL(other.url).port, ...data]);
     expect([occupied.code, occupied.stderr]).toEqual([1, expect.stringMatching(/^parley: port \d+ of 127.0.0.1 is in use.*\n$/)]);
     const [key = ''] = /parley-[\w-]{20,}/.exec(other.output.stdout) ?? [];
-    const call = () => sendRequest(other.url, { path: chatPath('demo'), headers: withKey(key), body: { messages: hello } });
+    const call = () => sendRequest(other.url, { path: getChatPath('demo'), headers: withKey(key), body: { messages: hello } });
     expect(await getStatuses(call)).toEqual([200]);
     const workers = listWorkers(other);
     other.kill('SIGKILL');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { begin, ended, openBench, traceparent } from '#test/telemetry-bench.ts';
+import { begin, createCallEnd, openBench, traceparent } from '#test/telemetry-bench.ts';
 
 interface ReceivedRequest {
   readonly path: string;
@@ -50,7 +50,7 @@ async function oneCall(env: Record<string, string>) {
   record.setDeployment('gpt');
   const attempt = record.startAttempt('gpt#up', bench.clock.ms);
   attempt.end('ok', bench.clock.ms + 10);
-  record.end(ended(bench, { promptTokens: 5, atMs: bench.clock.ms + 20 }));
+  record.end(createCallEnd(bench, { promptTokens: 5, atMs: bench.clock.ms + 20 }));
   await bench.telemetry.close();
   return { bench, attempt };
 }

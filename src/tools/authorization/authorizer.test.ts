@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { measureMinEventLoopBlock } from '#test/event-loop-block.ts';
-import { callTool, guardedClient, neverAborted, startServer, tokenCache } from '#test/rest-tools.ts';
+import { callTool, createGuardedClient, neverAborted, startServer, createTokenCache } from '#test/rest-tools.ts';
 import { createAuthorizer, listCredentialSecrets, maskSecrets, noCredentials } from './authorizer.ts';
 import { type ClientCredentials, TokenCache } from './token-cache.ts';
 
@@ -36,7 +36,7 @@ describe('createAuthorizer', () => {
     ['bearer', { type: 'bearer', token: 't' }, { headers: { authorization: 'Bearer t' } }],
     ['none', null, {}],
   ] as const)('creates credentials of the kind %s', async (_what, authorization, expected) => {
-    const credentials = await createAuthorizer(authorization, tokenCache()).getCredentials(neverAborted);
+    const credentials = await createAuthorizer(authorization, createTokenCache()).getCredentials(neverAborted);
     expect(credentials).toEqual({ headers: {}, query: {}, body: {}, ...expected });
   });
 });
@@ -46,7 +46,7 @@ describe('TokenCache', () => {
     const server = await startTokenServer();
     const credentials = await createAuthorizer(
       createClient(server, { scope: 'read write', aud: 'https://api.test' }),
-      tokenCache(),
+      createTokenCache(),
     ).getCredentials(neverAborted);
     expect(credentials.headers).toEqual({ authorization: 'Bearer token-1' });
     expect(server.seen[0]).toMatchObject({
@@ -61,7 +61,7 @@ describe('TokenCache', () => {
 
   it('sends one request for concurrent callers', async () => {
     const server = await startTokenServer({}, 20);
-    const tokens = tokenCache();
+    const tokens = createTokenCache();
     const tokenRequests = Array.from({ length: 20 }, () => tokens.getToken(createClient(server), neverAborted));
     expect(new Set(await Promise.all(tokenRequests))).toEqual(new Set(['token-1']));
     expect(server.seen).toHaveLength(1);
@@ -69,7 +69,7 @@ describe('TokenCache', () => {
 
   it('completes the request for the remaining callers if one of them disconnects', async () => {
     const server = await startTokenServer({}, 30);
-    const tokens = tokenCache();
+    const tokens = createTokenCache();
     const disconnection = new AbortController();
     const canceledRequest = tokens.getToken(createClient(server), disconnection.signal);
     const remainingRequest = tokens.getToken(createClient(server), neverAborted);
@@ -80,7 +80,7 @@ describe('TokenCache', () => {
 
   it('caches a token per combination of all client settings', async () => {
     const server = await startTokenServer();
-    const tokens = tokenCache();
+    const tokens = createTokenCache();
     const variants: Partial<ClientCredentials>[] = [
       {},
       { client_id: 'id2' },
@@ -102,7 +102,7 @@ describe('TokenCache', () => {
     let nowMs = 0;
     const clock: Clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
     const server = await startTokenServer({ expires_in: 100 });
-    const tokens = tokenCache(clock);
+    const tokens = createTokenCache(clock);
     const at = async (ms: number) => {
       nowMs = ms;
       return tokens.getToken(createClient(server), neverAborted);
@@ -119,7 +119,7 @@ describe('TokenCache', () => {
     let nowMs = 0;
     const clock: Clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
     const server = await startTokenServer({ expires_in: null });
-    const tokens = tokenCache(clock);
+    const tokens = createTokenCache(clock);
     await tokens.getToken(createClient(server), neverAborted);
     nowMs = 260_000;
     expect(await tokens.getToken(createClient(server), neverAborted)).toBe('token-1');
@@ -133,7 +133,7 @@ describe('TokenCache', () => {
         ? response.end('{"access_token":"t"}')
         : response.writeHead(401).end('{"error":"invalid_client"}'),
     );
-    expect(await tokenCache().getToken(createClient(server), neverAborted)).toBe('t');
+    expect(await createTokenCache().getToken(createClient(server), neverAborted)).toBe('t');
     expect(server.seen[1]?.headers.authorization).toBe(`Basic ${Buffer.from('id:s%26cret').toString('base64')}`);
     expect(server.seen[1]?.body).toBe('grant_type=client_credentials');
   });
@@ -155,7 +155,7 @@ describe('TokenCache', () => {
     ['a redirect', 302, '', 'cannot get a token: the token address answered 302'],
   ])('rejects without disclosing a secret if the server returns %s', async (_what, status, body, message) => {
     const server = await startServer((_request, response) => response.writeHead(status, { location: '/elsewhere' }).end(body));
-    const tokens = tokenCache();
+    const tokens = createTokenCache();
     await expect(tokens.getToken(createClient(server), neverAborted)).rejects.toThrow(message);
     await expect(tokens.getToken(createClient(server), neverAborted)).rejects.toThrow(message);
     expect(server.seen).toHaveLength(2);
@@ -165,7 +165,7 @@ describe('TokenCache', () => {
     const server = await startTokenServer();
     const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
     const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
-    const tokens = new TokenCache({ http: guardedClient([]), clock, caches: new Caches(), timeouts });
+    const tokens = new TokenCache({ http: createGuardedClient([]), clock, caches: new Caches(), timeouts });
     await expect(tokens.getToken(createClient(server), neverAborted)).rejects.toThrow('allowPrivateNetworks');
     expect(server.seen).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe('createRestTool, if the server returns 401', () => {
     const api = await startServer((request, response) =>
       request.headers.authorization === 'Bearer token-2' ? response.end('welcome') : response.writeHead(401).end('expired'),
     );
-    const authorizer = createAuthorizer(createClient(issuer), tokenCache());
+    const authorizer = createAuthorizer(createClient(issuer), createTokenCache());
     const results = await Promise.all(Array.from({ length: 8 }, () => callTool({ url: api.url }, {}, authorizer)));
     expect(results.map(({ text }) => text)).toEqual(Array(8).fill('welcome'));
     expect(issuer.seen).toHaveLength(2);
@@ -187,7 +187,7 @@ describe('createRestTool, if the server returns 401', () => {
   it('returns the 401 to the model if a new token does not help', async () => {
     const issuer = await startTokenServer();
     const api = await startServer((_request, response) => response.writeHead(401, { 'content-type': 'text/plain' }).end('no'));
-    expect(await callTool({ url: api.url }, {}, createAuthorizer(createClient(issuer), tokenCache()))).toMatchObject({
+    expect(await callTool({ url: api.url }, {}, createAuthorizer(createClient(issuer), createTokenCache()))).toMatchObject({
       text: 'HTTP 401: no',
       failed: true,
     });
@@ -196,7 +196,7 @@ describe('createRestTool, if the server returns 401', () => {
 
   it('returns the 401 immediately if the credentials are fixed', async () => {
     const api = await startServer((_request, response) => response.writeHead(401).end());
-    const authorizer = createAuthorizer({ type: 'bearer', token: 'fixed' }, tokenCache());
+    const authorizer = createAuthorizer({ type: 'bearer', token: 'fixed' }, createTokenCache());
     expect(await callTool({ url: api.url }, {}, authorizer)).toMatchObject({ text: 'HTTP 401', failed: true });
     expect(api.seen).toHaveLength(1);
   });
@@ -205,7 +205,7 @@ describe('createRestTool, if the server returns 401', () => {
 describe('createRestTool with a public operation', () => {
   it('sends no credentials', async () => {
     const api = await startServer((_request, response) => response.end('ok'));
-    await callTool({ url: api.url, isPublic: true }, {}, createAuthorizer({ type: 'bearer', token: 'fixed' }, tokenCache()));
+    await callTool({ url: api.url, isPublic: true }, {}, createAuthorizer({ type: 'bearer', token: 'fixed' }, createTokenCache()));
     expect(api.seen[0]?.headers).not.toHaveProperty('authorization');
   });
 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { callTool, startServer, tokenCache } from '#test/rest-tools.ts';
+import { callTool, startServer, createTokenCache } from '#test/rest-tools.ts';
 import { createAuthorizer } from '../authorization/authorizer.ts';
 
 describe('createRestTool replies', () => {
@@ -111,7 +111,7 @@ describe('createRestTool replies', () => {
 
   it('masks credentials that the server echoes', async () => {
     const server = await startServer((request, response) => response.end(JSON.stringify(request.headers) + request.url));
-    const tokens = tokenCache();
+    const tokens = createTokenCache();
     const basic = createAuthorizer({ type: 'basic', username: 'ann', password: 'pass-w0rd' }, tokens);
     const inQuery = createAuthorizer({ type: 'api_key', key: 's3 cret', name: 'key', location: 'query' }, tokens);
     expect((await callTool({ url: server.url }, {}, basic)).text).toContain('"authorization":"Basic ***"');
@@ -122,7 +122,7 @@ describe('createRestTool replies', () => {
     const server = await startServer(({ url }, response) =>
       response.writeHead(400, { 'x-pagination': '-'.repeat(290) + url }).end('-'.repeat(1_990) + url),
     );
-    const authorizer = createAuthorizer({ type: 'api_key', key: 'canary-secret', name: 'k', location: 'query' }, tokenCache());
+    const authorizer = createAuthorizer({ type: 'api_key', key: 'canary-secret', name: 'k', location: 'query' }, createTokenCache());
     const { text, note } = await callTool({ url: server.url }, {}, authorizer);
     expect(text).toMatch(/-\/\?k=\*\*\*$/);
     expect(note).not.toContain('canary');
@@ -151,7 +151,7 @@ describe('createRestTool redirects', () => {
     const server = await startServer((request, response) =>
       request.url === '/end' ? response.end('arrived') : response.writeHead(308, { location: '/end' }).end(),
     );
-    const authorizer = createAuthorizer({ type: 'bearer', token: 'secret-token' }, tokenCache());
+    const authorizer = createAuthorizer({ type: 'bearer', token: 'secret-token' }, createTokenCache());
     const body = { name: 'a', location: 'body' as const, key: 'a' };
     expect(await callTool({ url: server.url, method: 'POST', arguments: [body] }, { a: 1 }, authorizer)).toMatchObject({
       text: 'arrived',
@@ -187,7 +187,7 @@ describe('createRestTool redirects', () => {
     const otherServer = await startServer((_request, response) => response.end('arrived'));
     const server = await startServer((_request, response) => response.writeHead(302, { location: otherServer.url }).end());
     const constants = [{ location: 'header' as const, key: 'X-Tenant', value: 'canary-secret' }];
-    const { text } = await callTool({ url: server.url, constants }, {}, createAuthorizer(authorization, tokenCache()));
+    const { text } = await callTool({ url: server.url, constants }, {}, createAuthorizer(authorization, createTokenCache()));
     expect(text).toBe('arrived');
     const sent = JSON.stringify(otherServer.seen);
     expect(sent).not.toContain('canary-secret');

@@ -6,7 +6,7 @@ import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Attempt, Upstream, UpstreamSink } from '#domain/upstreams/upstream.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { createUpstream, recorded } from '#test/vendor-replies.ts';
+import { createUpstream, createRecordedReply } from '#test/vendor-replies.ts';
 import { createVendorProtocol, listUnsupportedFields } from './vendor-protocol.ts';
 import { vendors } from './vendors.ts';
 
@@ -111,7 +111,7 @@ describe('createVendorProtocol', () => {
 });
 
 it('createVendorProtocol reports unsupported fields, whether the package or Parley drops them', async () => {
-  await using upstream = await startScriptedUpstream(recorded('bedrock', 'text'));
+  await using upstream = await startScriptedUpstream(createRecordedReply('bedrock', 'text'));
   const http = new LeanClient();
   onTestFinished(() => http.close());
   const reports: string[] = [];

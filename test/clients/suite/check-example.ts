@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parseText } from '#configuration/parse-text.ts';
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { openStream } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
-import { chatPath, withKey } from '#test/start-service.ts';
+import { getChatPath, withKey } from '#test/start-service.ts';
 import { startApplication } from './sdk-application.ts';
 import type { Stage } from './stage.ts';
 
@@ -24,7 +24,7 @@ export function checkExample({ runners, turns }: Stage): Promise<string[]> {
 }
 
 async function runExample(toCommand: (file: string) => readonly string[]): Promise<string[]> {
-  const port = await freePort();
+  const port = await findFreePort();
   const text = (await readFile(join(folder, 'parley.jsonc'), 'utf8')).replace(':5000/', `:${port}/`);
   const parsed = await parseText('parley.jsonc', text);
   if (!('value' in parsed)) return ['examples/sdk-application/parley.jsonc cannot be read'];
@@ -50,9 +50,9 @@ async function checkDigest(service: TestProcess): Promise<string[]> {
     { role: 'assistant', content: 'Done.', custom_content: { state: { digests: 1 } } },
     { role: 'user', content: '', custom_content: { attachments } },
   ];
-  const answer = await service.sendRequest({ path: chatPath('digest'), headers, body: { messages } });
+  const answer = await service.sendRequest({ path: getChatPath('digest'), headers, body: { messages } });
   const { message } = answer.completion.choices[0] ?? {};
-  const stream = await openStream(service.url, { path: chatPath('digest'), headers, body: { messages, stream: true } });
+  const stream = await openStream(service.url, { path: getChatPath('digest'), headers, body: { messages, stream: true } });
   const streamed = await stream.readRest();
   const stored = await service.sendRequest({ method: 'GET', path: `/v1/${url}`, headers });
   const models = answer.completion.statistics?.usage_per_model.map(({ model }) => model);
@@ -77,7 +77,7 @@ async function checkDigest(service: TestProcess): Promise<string[]> {
 async function checkErrors(service: TestProcess): Promise<string[]> {
   const sendChat = (message: object) =>
     openStream(service.url, {
-      path: chatPath('digest'),
+      path: getChatPath('digest'),
       headers,
       body: { stream: true, messages: [{ role: 'user', ...message }] },
     });

@@ -1,4 +1,4 @@
-import { freePort } from '#test/listening.ts';
+import { findFreePort } from '#test/listening.ts';
 import { startProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ObservedUpstream, startObservedUpstream } from './observed-upstream.ts';
@@ -17,7 +17,7 @@ export interface World extends AsyncDisposable {
 export async function startWorld(application: (file: string) => readonly string[]): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const upstream = stack.use(await startObservedUpstream(toFixtures()));
-  const port = await freePort();
+  const port = await findFreePort();
   const service = stack.use(await startProcess({ configuration: toConfiguration(upstream.url, port) }));
   stack.use(await startApplication({ toCommand: application, port, url: service.url }));
   const running = stack.move();

@@ -10,10 +10,10 @@ import { openMonitoredPostgres } from '#stores/sql/engine/postgres.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { NewerDatabaseError } from '#stores/sql/migrate.ts';
-import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { makeCertificates } from '#test/make-certificates.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
-import { sharedServer } from '#test/shared-server.ts';
+import { getSharedServer } from '#test/shared-server.ts';
 import { freshPostgres } from '#test/sql-engines.ts';
 import { startPgBouncer, type TestPgBouncer } from '#test/start-pgbouncer.ts';
 import { openPostgres, startPostgres } from '#test/start-postgres.ts';
@@ -132,7 +132,7 @@ describe('PostgreSQL', () => {
   });
 
   it('that is unavailable or rejects the password causes a StoreError without secrets', async () => {
-    const wrong = new URL(await sharedServer('postgres'));
+    const wrong = new URL(await getSharedServer('postgres'));
     wrong.password = 'canary-of-the-password';
     const addresses = [wrong.href, 'postgres://canary:canary@127.0.0.1:1/x', 'postgres://canary:canary@[nowhere', 'canary'];
     for (const address of addresses) {
@@ -198,7 +198,7 @@ describe('PgBouncer in transaction mode', () => {
   let bouncer: TestPgBouncer;
 
   beforeAll(async () => {
-    database = await freshDatabase();
+    database = await createFreshDatabase();
     bouncer = await startPgBouncer(database.url, 'transaction');
   });
 
@@ -252,7 +252,7 @@ describe('PgBouncer in transaction mode', () => {
 });
 
 it('PgBouncer in statement mode is rejected with the setting to change', async () => {
-  await using statements = await startPgBouncer(await sharedServer('postgres'), 'statement');
+  await using statements = await startPgBouncer(await getSharedServer('postgres'), 'statement');
   const error: Error = await openPostgres(statements.url).then(
     () => expect.unreachable('it was opened'),
     (caught) => caught,
@@ -295,8 +295,8 @@ describe('PostgreSQL over TLS', () => {
       ],
       [toUrl('127.0.0.1', full), 'Use a host name in PARLEY_DATABASE_URL that'],
       [toUrl('localhost', full, 'canary'), 'Check the user and the password in PARLEY_DATABASE_URL'],
-      [`${await sharedServer('postgres')}?sslmode=verify-full`, 'Turn TLS on at the server'],
-      [new URL('/no_such_database', await sharedServer('postgres')).href, 'Create the database'],
+      [`${await getSharedServer('postgres')}?sslmode=verify-full`, 'Turn TLS on at the server'],
+      [new URL('/no_such_database', await getSharedServer('postgres')).href, 'Create the database'],
     ] as const;
     for (const [url, fix] of cases) {
       const cause = await getCause(url);

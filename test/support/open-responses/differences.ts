@@ -1,14 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ResponseEvent } from '#contract/responses/events.ts';
 import { OutputItem } from '#contract/responses/output-items.ts';
-import { closed } from '../validators.ts';
+import { closeSchema } from '../validators.ts';
 import type { Differences } from './conformance.ts';
 
 // Deliberate differences from the specification (see docs/compatibility.md). Objects that the specification lacks have schemas of
 // Parley.
 
 function createCheck(schema: unknown): (value: unknown) => readonly string[] {
-  const check = new Ajv2020({ strict: false, validateFormats: false }).compile(closed(schema) as object);
+  const check = new Ajv2020({ strict: false, validateFormats: false }).compile(closeSchema(schema) as object);
   return (value) => (check(value) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error)));
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainCompletion, plainReply } from '#test/chunks.ts';
-import { eventsReply, jsonReply, refusal } from '#test/scripted-upstream.ts';
+import { errorReply, eventsReply, jsonReply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { openLongConversation } from './long-conversation.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
@@ -68,7 +68,7 @@ describe('a call of a client tool', () => {
 
 describe('a chat that is too long for the model', () => {
   it('continues without its oldest messages, or in a new chat with a summary', async () => {
-    const tooLong = refusal(400, {}, { code: 'context_length_exceeded' });
+    const tooLong = errorReply(400, {}, { code: 'context_length_exceeded' });
     fixture.upstream.script(tooLong, eventsReply(...plainReply('Shorter.')), tooLong, jsonReply(plainCompletion('We counted.')));
     const opened = await fixture.open('scripted');
     const { page, sendMessage, readAnswer } = opened;

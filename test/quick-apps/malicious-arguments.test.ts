@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toldTo } from './support.ts';
+import { getToolMessages } from './support.ts';
 import { createParameter, startApi, toolset } from './web-support.ts';
 
 const { api, operation, call } = await startApi();
@@ -36,15 +36,17 @@ describe('arguments from a malicious model', () => {
     const tool = operation({ properties: { a: createParameter('header', 'X-Trace') } });
     const { rig, request } = await call(toolset(tool), { a: 'x\r\nX-Admin: 1' });
     expect(request).toBeUndefined();
-    expect(toldTo(rig)).toEqual([expect.stringContaining('line breaks')]);
+    expect(getToolMessages(rig)).toEqual([expect.stringContaining('line breaks')]);
   });
 
   it('do not reach private addresses, also through a redirect', async () => {
     const tool = operation();
     const { rig } = await call(toolset(tool), {}, { security: { allowPrivateNetworks: [] } });
-    expect(toldTo(rig)).toEqual([expect.stringContaining('is or resolves to a blocked address')]);
+    expect(getToolMessages(rig)).toEqual([expect.stringContaining('is or resolves to a blocked address')]);
     api.script(({ response }) => void response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end());
     const redirected = await call(toolset(tool, { type: 'bearer', token: 'sesame' }), {});
-    expect(toldTo(redirected.rig)).toEqual([expect.stringContaining('169.254.169.254 is or resolves to a blocked address')]);
+    expect(getToolMessages(redirected.rig)).toEqual([
+      expect.stringContaining('169.254.169.254 is or resolves to a blocked address'),
+    ]);
   });
 });

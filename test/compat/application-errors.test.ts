@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { delta, hello, plainCompletion } from '#test/chunks.ts';
-import { jsonReply, type Reply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { errorReply, jsonReply, type Reply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
-import { chatPath, startService, type TestService } from '#test/start-service.ts';
+import { getChatPath, startService, type TestService } from '#test/start-service.ts';
 
 function startWith(configuration: object): Promise<TestService> {
   const keys = { ada: { project: 'ada' }, bob: { project: 'bob', role: 'limited' }, eve: { project: 'eve' } };
@@ -14,10 +14,10 @@ const toKeyHeader = (key: string) => ({ 'api-key': key });
 const body = { messages: hello };
 
 /** Returns an application that calls a model and passes on its status, error, and Retry-After. */
-function passOn(service: () => TestService, deployment: string): Reply {
+function forwardInnerError(service: () => TestService, deployment: string): Reply {
   return async ({ received, response }) => {
     const headers = { 'api-key': String(received.headers['api-key']), 'content-type': 'application/json' };
-    const inner = await sendRequest(service().url, { path: chatPath(deployment), headers, body });
+    const inner = await sendRequest(service().url, { path: getChatPath(deployment), headers, body });
     const retryAfter = inner.headers['retry-after'];
     response.writeHead(inner.status, {
       'content-type': 'application/json',
@@ -30,7 +30,7 @@ function passOn(service: () => TestService, deployment: string): Reply {
 describe('caller without remaining quota for an inner call', () => {
   it('receives 429, and the application is called for other callers and again for this caller', async () => {
     await using upstream = await startScriptedUpstream(fine);
-    await using host = await startScriptedUpstream(passOn(() => service, 'm'));
+    await using host = await startScriptedUpstream(forwardInnerError(() => service, 'm'));
     await using service = await startWith({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } },
       applications: { app: { endpoint: `${host.url}/app`, maxRetryAttempts: 3 } },
@@ -54,8 +54,8 @@ describe('caller without remaining quota for an inner call', () => {
     await using upstream = await startScriptedUpstream(fine);
     await using host = await startScriptedUpstream(async (exchange) => {
       const headers = { 'api-key': String(exchange.received.headers['api-key']), 'content-type': 'application/json' };
-      const inner = await sendRequest(service.url, { path: chatPath('m'), headers, body });
-      return inner.status === 200 ? fine(exchange) : refusal(500)(exchange);
+      const inner = await sendRequest(service.url, { path: getChatPath('m'), headers, body });
+      return inner.status === 200 ? fine(exchange) : errorReply(500)(exchange);
     });
     await using service = await startWith({
       keys: { ada: { project: 'ada' }, bob: { project: 'bob', role: 'closed' }, eve: { project: 'eve', role: 'closed' } },
@@ -70,7 +70,7 @@ describe('caller without remaining quota for an inner call', () => {
   });
 
   it('receives the Retry-After of the application unchanged', async () => {
-    await using host = await startScriptedUpstream(refusal(429, { 'retry-after': '43054' }), fine);
+    await using host = await startScriptedUpstream(errorReply(429, { 'retry-after': '43054' }), fine);
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
     const rejection = await service.chat('app', body, toKeyHeader('bob'));
     expect([rejection.status, rejection.headers['retry-after'], rejection.error.message]).toEqual([
@@ -84,8 +84,8 @@ describe('caller without remaining quota for an inner call', () => {
 
 describe('failure caused by one caller', () => {
   it('does not pause a single upstream of an application or a model', async () => {
-    await using host = await startScriptedUpstream(refusal(500), refusal(503), refusal(500), refusal(500), fine);
-    await using upstream = await startScriptedUpstream(refusal(500), refusal(500), refusal(500), fine);
+    await using host = await startScriptedUpstream(errorReply(500), errorReply(503), errorReply(500), errorReply(500), fine);
+    await using upstream = await startScriptedUpstream(errorReply(500), errorReply(500), errorReply(500), fine);
     await using service = await startWith({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint }], maxRetryAttempts: 1 } },
       applications: { app: { endpoint: `${host.url}/app` } },
@@ -101,9 +101,9 @@ describe('failure caused by one caller', () => {
     'does not pause an application that returns 403 with the code %s',
     async (code) => {
       await using host = await startScriptedUpstream(
-        refusal(403, {}, { code }),
-        refusal(403, {}, { code }),
-        refusal(403, {}, { code }),
+        errorReply(403, {}, { code }),
+        errorReply(403, {}, { code }),
+        errorReply(403, {}, { code }),
         fine,
       );
       await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
@@ -115,8 +115,8 @@ describe('failure caused by one caller', () => {
 
 describe('configuration change', () => {
   it('resumes only the changed upstreams', async () => {
-    await using changed = await startScriptedUpstream(refusal(429), fine);
-    await using unchanged = await startScriptedUpstream(refusal(429), fine);
+    await using changed = await startScriptedUpstream(errorReply(429), fine);
+    await using unchanged = await startScriptedUpstream(errorReply(429), fine);
     const configuration = (description: string) => ({
       keys: { ada: { project: 'ada' } },
       models: {
@@ -152,7 +152,7 @@ describe('error of an application', () => {
   it.each([400, 401, 402, 403, 404, 408, 409, 410, 413, 415, 418, 422, 424, 429, 451, 501])(
     'with %i is returned unchanged, streamed or not',
     async (status) => {
-      await using host = await startScriptedUpstream(refusal(status, {}, applicationError));
+      await using host = await startScriptedUpstream(errorReply(status, {}, applicationError));
       await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
       for (const stream of [false, true]) {
         const answer = await service.chat('app', { ...body, stream }, toKeyHeader('ada'));
@@ -194,7 +194,7 @@ describe('error of an application', () => {
     [502, 503, 'server_overloaded'],
     [503, 503, 'server_overloaded'],
   ])('with %i becomes %i with its display_message', async (status, expectedStatus, type) => {
-    await using host = await startScriptedUpstream(refusal(status, {}, applicationError));
+    await using host = await startScriptedUpstream(errorReply(status, {}, applicationError));
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
     const answer = await service.chat('app', body, toKeyHeader('ada'));
     expect([answer.status, answer.error]).toMatchObject([expectedStatus, { type, display_message: 'Try another.' }]);
@@ -231,7 +231,7 @@ describe('error of an application', () => {
     await using host = await startScriptedUpstream((exchange) => {
       const key = String(exchange.received.headers['api-key']);
       const fields = { message: `bad ${key}`, type: `t ${key}`, code: `c ${key}`, param: key, display_message: `d ${key}` };
-      return refusal(418, {}, fields)(exchange);
+      return errorReply(418, {}, fields)(exchange);
     });
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
     const { error } = await service.chat('app', body, toKeyHeader('ada'));
@@ -247,7 +247,7 @@ describe('display_message', () => {
     ['anthropic', 400],
     ['anthropic', 503],
   ])('of an upstream with the protocol %s is returned with %i', async (protocol, status) => {
-    await using upstream = await startScriptedUpstream(refusal(status, {}, { display_message: 'Come again.' }));
+    await using upstream = await startScriptedUpstream(errorReply(status, {}, { display_message: 'Come again.' }));
     await using service = await startWith({
       models: { m: { upstreams: [{ protocol, endpoint: upstream.endpoint, key: 'secret-key' }], maxRetryAttempts: 1 } },
     });
