@@ -80,7 +80,9 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
   );
 }
 
-/** Returns a ref to whether the editor is mounted. If the user leaves during a save, its end must not navigate back. */
+/**
+ * Returns a ref to whether the editor is mounted. If the user leaves during a save, the end of the save must not navigate back.
+ */
 function useIsMounted(): RefObject<boolean> {
   const isMounted = useRef(false);
   useEffect(() => {

@@ -4,7 +4,7 @@ import { encodePath, type Service } from '../service/service.ts';
 import { ServiceError, toErrorDetails } from '../service/service-error.ts';
 import { type FieldErrors, toFieldErrors } from './editors/form.ts';
 
-/** Roles and IDs of the users that may use an application. */
+/** Roles and user IDs that may use an application. */
 export interface Access {
   readonly roles: readonly string[];
   readonly users: readonly string[];
@@ -15,7 +15,7 @@ export interface OwnApplication {
   readonly id: string;
   readonly etag: string;
   readonly updatedAtMs: number;
-  /** Settings without the access. */
+  /** Fields of the application, without its access and metadata. */
   readonly entry: JsonObject;
   readonly access: Access;
   /** Warnings from the save request, by field. */
@@ -64,7 +64,7 @@ export async function deleteApplication(service: Service, { id, etag }: OwnAppli
   await service.send(`v1/${toPath(id)}`, { method: 'DELETE', headers: { 'if-match': `"${etag}"` } });
 }
 
-/** Replaces the stored settings and keeps the access. Fails with 412 if the application has changed. */
+/** Replaces the stored fields and keeps the access. Fails with 412 if the application has changed. */
 export function saveApplication(
   service: Service,
   entry: JsonObject,
@@ -75,7 +75,10 @@ export function saveApplication(
   return put(service, id, { entry: { ...toEntry(entry), ...accessFields }, headers: { 'if-match': `"${etag}"` } });
 }
 
-/** Saves a new application under an ID derived from its name. If the name is taken, the next free one is used. */
+/**
+ * Saves a new application under an ID derived from its name. If the ID is taken, appends the first free number, for up to
+ * `maxAttempts` attempts.
+ */
 export async function createApplication(service: Service, entry: JsonObject): Promise<OwnApplication> {
   const base = `applications/${await readBucket(service)}/${toSegment(String(entry.displayName ?? ''))}`;
   for (let attempt = 1; ; attempt += 1) {
@@ -128,7 +131,7 @@ export function getName({ id, entry }: OwnApplication): string {
   return typeof entry.displayName === 'string' ? entry.displayName : (id.split('/').at(-1) ?? id);
 }
 
-/** Returns the settings in a response or an exported file, without the access. */
+/** Returns the fields in a response or an exported file, without the access and metadata. */
 export function toEntry(answer: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(answer).filter(([key]) => !metadataFields.includes(key)));
 }

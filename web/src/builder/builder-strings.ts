@@ -13,7 +13,7 @@ export function useBuilderStrings(): BuilderStrings {
   return useLocalizedStrings({ en: builderEnglish, de: builderGerman, fr: builderFrench, es: builderSpanish });
 }
 
-/** Texts for users that replace titles, descriptions, and values of the schema, which are written for programmers. */
+/** Texts that replace titles, descriptions, and values of the schema, because those are written for programmers. */
 const englishTexts: Readonly<Record<string, string>> = {
   'Method url': 'Address',
   'Method type': 'Method',
@@ -98,7 +98,7 @@ const redundantTexts: ReadonlySet<string> = new Set([
   'Address of the server.',
   'Settings of document search. Default: those of the service.',
 ]);
-/** Matches a description whose last sentence only repeats that nothing is set by default. */
+/** Matches a description whose last sentence says that the setting is empty by default. */
 const noneByDefault = /\bDefault: none\.$/;
 // Pattern bound: runs in the user's own tab, on one description of a field.
 const lastSentence = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;

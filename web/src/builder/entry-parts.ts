@@ -2,8 +2,8 @@ import { isJsonObject, JsonError, type JsonObject, parseJson, toObject, toText }
 import type { Path } from '#contract/configuration/issue.ts';
 
 /**
- * Parses a JSON object, or returns the reason that the text is none: the message of the browser with the position, or '' for JSON
- * of another type.
+ * Parses a JSON object, or returns the reason that the text is not one: the message of the browser with the position, or '' for
+ * JSON of another type.
  */
 export function parseJsonObject(text: string): { readonly value?: JsonObject; readonly problem?: string } {
   try {

@@ -104,7 +104,7 @@ export function useAppDraft(id: string, initialDraft: InitialDraft | undefined):
     if (!shouldLoad) return;
     const storedDraft = parseStoredDraft(readAppDraft(user, id));
     void load().then((loadError) => {
-      // After an error, the draft stays stored, because saving it would create another application.
+      // If loading failed, the stored draft is not shown, because saving it would create another application.
       if (storedDraft === undefined || loadError !== undefined) return;
       setError((current) => current && { ...current, message: strings.deletedElsewhere });
       // With the ETag of the draft, saving it cannot silently overwrite a later change.

@@ -41,9 +41,11 @@ interface ChatPageProps {
   /** Project that a new chat belongs to. */
   readonly project?: string | undefined;
   readonly openMenu: () => void;
-  /** The missing target of the user's link. */
+  /** Set if the chat or view that the user opened does not exist. */
   readonly missingTarget: MissingTarget | undefined;
-  /** For a temporary chat: its note, and the text that was entered before the user chose it. */
+  /**
+   * For a temporary chat: its banner, the name of the link that leaves it, and the text that the user entered before starting it.
+   */
   readonly temporary?: { readonly banner: ReactNode; readonly leaveTitle: string; readonly initialText: string };
 }
 
@@ -64,7 +66,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
   useAnnouncements(last);
   useUnseenMark(id);
   useEffect(() => {
-    // The view of turns is not part of the first load.
+    // The code of the thread is not part of the first load, so the first key press or click loads it.
     for (const type of ['keydown', 'pointerdown']) document.addEventListener(type, preloadThread, { once: true });
   }, []);
 
@@ -214,7 +216,7 @@ interface NoticesProps extends Pick<ChatPageProps, 'missingTarget'> {
   readonly isNew: boolean;
 }
 
-/** Notices about requests of the user that could not be fulfilled. */
+/** Notices that a chat, a view, or the requested deployment is unavailable. */
 function Notices({ deployment, deploymentId, missingTarget, isNew }: NoticesProps) {
   const strings = useStrings();
   const name = getReadableName(deploymentId);

@@ -46,8 +46,9 @@ export function ChatUsage({ conversation, turns, deployment }: ChatUsageProps) {
 const scarceFraction = 0.8;
 
 /**
- * Returns the tokens that the last answer and its question used of the context. Only known if the same model answers next, because
- * models count differently, and applications and continued answers add the tokens of several calls.
+ * Returns how much of the context the request of the last answer and the answer itself used. Undefined unless the same model
+ * answers next, because models count tokens differently. Also undefined for applications and continued answers, because their
+ * usage is the sum of several calls.
  */
 function measureContext(turns: readonly Turn[], deployment: Deployment | undefined) {
   const last = turns.findLast(isReply);
@@ -63,7 +64,7 @@ function sumCost(replies: readonly Reply[], deployments: readonly Deployment[]):
   let sum = 0;
   const continued = new Set(replies.map(({ continues }) => continues));
   for (const reply of replies) {
-    // A continued answer is part of the one that continues it.
+    // The usage of the continuing answer includes that of the continued one.
     if (continued.has(reply.id) || (reply.usage === undefined && reply.state !== 'done')) continue;
     const cost = computeCost(reply, deployments);
     if (cost === undefined) return undefined;

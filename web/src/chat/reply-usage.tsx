@@ -46,7 +46,7 @@ function toModelCount(item: Tokens, model: string, deployments: readonly Deploym
 
 const minSeconds = 0.05;
 
-/** Tokens and approximate cost of the answer. Unfolded, it lists them by model. */
+/** Tokens and approximate cost of the answer. When expanded, it lists them by model. */
 export function UsageLine({ reply }: { readonly reply: Reply }) {
   const { strings, locale } = useLanguage();
   const { deployments } = usePage();

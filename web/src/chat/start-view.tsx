@@ -55,8 +55,8 @@ export function StartView({ deployment, project, sendMessage, choose }: StartVie
 const maxSuggestions = 5;
 
 /**
- * Applications that others shared with the user in person, and suggestions, applications first, because new users may not know
- * where to choose them. Deployments that other users shared with a role are not suggested.
+ * Applications that another user shared directly with this user, and suggested deployments. Applications come first, because new
+ * users may not know where to find them. Deployments that were only shared with a role are not suggested.
  */
 function OtherDeployments({ deployment, choose }: { readonly deployment: Deployment; readonly choose: (id: string) => void }) {
   const strings = useStrings();
@@ -66,7 +66,7 @@ function OtherDeployments({ deployment, choose }: { readonly deployment: Deploym
     .sort((left, right) => Number(right.isApplication) - Number(left.isApplication));
   const shared = choices.filter(({ ownerName }) => ownerName);
   const pick = (id: string): void => {
-    // The button disappears, because the chosen deployment is no longer another one.
+    // The button disappears, because the list omits the chosen deployment.
     focusMessage();
     choose(id);
   };
@@ -97,7 +97,10 @@ function OtherDeployments({ deployment, choose }: { readonly deployment: Deploym
   );
 }
 
-/** Empty until the service responds. Falls back to a starter that suits every deployment. */
+/**
+ * Returns suggestions for the first question. Empty until the service responds. Falls back to a suggestion that suits every
+ * deployment.
+ */
 function useStarters(deployment: Deployment | undefined): readonly string[] {
   const strings = useStrings();
   const { service } = usePage();

@@ -63,7 +63,7 @@ export async function renameProject(service: Service, name: string, newName: str
   try {
     if (names.includes(name)) {
       await saveProject(service, name, project);
-      // One operation, so that of several tabs that rename the project concurrently, only one does.
+      // A single operation: if several tabs rename the project concurrently, only one succeeds.
       await renameDocument(service, 'projects', name, newName);
     } else await saveProject(service, newName, project, true);
   } catch (error) {

@@ -81,7 +81,7 @@ export interface Reply {
   readonly responseId?: string;
   /** Whether the user replaced the text. */
   readonly isEdited?: boolean;
-  /** Number of the oldest messages that were left out of the request. */
+  /** Number of oldest messages that were left out of the request. */
   readonly omittedMessages?: number;
   /** Names of the files that were left out of the request, because the deployment does not accept them. */
   readonly omittedFiles?: readonly string[];

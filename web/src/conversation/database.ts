@@ -22,7 +22,7 @@ interface UnsentChange {
 export interface Database {
   listSummaries(): Promise<readonly ConversationSummary[]>;
   readConversation(id: string): Promise<Conversation | undefined>;
-  /** Writes the difference to `before`, the last written version. Without it, writes everything. */
+  /** Writes the difference to `before`, the last written version. Without `before`, writes everything. */
   write(conversation: Conversation, before?: Conversation): Promise<void>;
   remove(id: string): Promise<void>;
   /** Stores the summaries of chats whose other data is only at the service. */
@@ -31,9 +31,9 @@ export interface Database {
   putSynced(conversation: Conversation, mark: SyncMark): Promise<void>;
   /** Removes a chat that the service removed. */
   deleteLocal(id: string): Promise<void>;
-  /** Lists chats that are stored with more than their summary. */
+  /** Lists the IDs of chats that are stored with more than their summary. */
   listStoredIds(): Promise<ReadonlySet<string>>;
-  /** Marks everything of a chat as unsent. */
+  /** Marks all data of a chat as unsent. */
   resendAll(id: string): Promise<void>;
   getMark(id: string): Promise<SyncMark | undefined>;
   putMark(mark: SyncMark): Promise<void>;
@@ -47,7 +47,7 @@ export interface Database {
 
 const maxTextChars = 20_000;
 
-/** Whether a summary contains all texts of the chat. */
+/** Whether the searchable text was stored without truncation. */
 export function isComplete({ said }: Pick<ConversationSummary, 'said'>): boolean {
   return said.length < maxTextChars;
 }

@@ -19,7 +19,7 @@ export interface Search {
   readonly onMatches: (matches: readonly SearchMatch[]) => void;
 }
 
-/** Sources of a search beyond the listed summaries. */
+/** Data that a search reads: the summaries, the stored chats, and the chats of the service. */
 export interface SearchSources {
   readonly summaries: readonly ConversationSummary[];
   /** Reads a stored chat with all turns. */
@@ -37,7 +37,10 @@ const matchesPerReport = 10;
 const prepareMs = 10_000;
 const archivedValues = ['false', 'true'];
 
-/** Reports the chats that contain the words. Listed chats are included until there are enough excerpts. */
+/**
+ * Reports the chats that contain all words of the query. The caller already lists chats whose summary contains them, so they are
+ * reported only until there are enough excerpts.
+ */
 export async function searchDeep(sources: SearchSources, query: string, search: Search): Promise<void> {
   const words = splitWords(query);
   if (words.length === 0) return;
@@ -46,7 +49,7 @@ export async function searchDeep(sources: SearchSources, query: string, search: 
 }
 
 /**
- * Makes the service load the data of a search. It searches all chats for a word without matches. One request for archived and
+ * Makes the service load the data that a search needs, by a search for a word that no chat contains. One request for archived and
  * one for other chats load as much as the service caches for one user.
  */
 export async function prepareSearch({ list }: Pick<SearchSources, 'list'>, abortSignal: AbortSignal): Promise<void> {

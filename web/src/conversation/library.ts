@@ -20,7 +20,7 @@ interface RunFollower {
   stopFollowing(replyId: string): void;
 }
 
-/** The user's chats: open ones in memory, and all of them in the database. Views are notified of changes. */
+/** The user's chats: open ones in memory, the others in the database or only at the service. Notifies views of changes. */
 export class Library {
   readonly #database: Database;
   readonly #open = new Map<string, Conversation>();
@@ -33,7 +33,7 @@ export class Library {
   /** IDs of chats that are about to be removed. */
   readonly #pendingRemovals = new Set<string>();
   #summaries: readonly ConversationSummary[] = [];
-  /** Without chats that are pending removal. */
+  /** Summaries without the chats that are pending removal. */
   #listed: readonly ConversationSummary[] = [];
 
   readonly #tabs: OtherTabs | undefined;
@@ -81,7 +81,8 @@ export class Library {
 
   /** Reports the chats that contain the words, here and at the service, with excerpts. */
   async searchText(query: string, search: Search): Promise<void> {
-    // The service runs the searches of one user one after the other. A later search loads the same data.
+    // The service runs the searches of one user one after the other, so a pending preparation would delay this search, which
+    // loads the same data.
     this.#preparing?.abort();
     const { searchDeep } = await import('./deep-search.ts');
     await searchDeep(this.#getSearchSources(), query, search);
@@ -124,14 +125,14 @@ export class Library {
     return readStored();
   }
 
-  /** Returns the IDs of all chats, including those that are not listed here. Throws `ServiceError`. */
+  /** Returns the IDs of all chats, including those that this browser does not list. Throws `ServiceError`. */
   async listAllIds(): Promise<readonly string[]> {
     await this.#sync?.fetchSummaries();
     await this.load();
     return this.#summaries.map(({ id }) => id);
   }
 
-  /** Adds an imported chat to the stored one, which is otherwise unchanged. `showImported` then lists and sends it. */
+  /** Stores an imported chat. If the chat exists, only adds the missing turns. `showImported` then lists and sends it. */
   async importConversation(imported: Conversation): Promise<'added' | 'merged' | 'same'> {
     const { id } = imported;
     const isKnown = this.#summaries.some((summary) => summary.id === id);
@@ -190,7 +191,7 @@ export class Library {
     this.#notify();
   }
 
-  /** Saves a chat and sends all of it to the service. Throws `ServiceError` if the service cannot be reached. */
+  /** Saves a chat and sends all of it to the service. Throws like `ServerSync.sync`. */
   async sync(id: string): Promise<void> {
     if (this.#open.has(id)) this.#save(id);
     await this.#sync?.sync(id);
@@ -299,7 +300,7 @@ export class Library {
     this.#sync?.scheduleSend(id);
   }
 
-  /** Adopts the turns that another tab has stored and that are complete. */
+  /** Loads the changes that another tab or device has stored in the database. */
   async #reload(id: string): Promise<void> {
     const [summaries, stored] = await Promise.all([this.#database.listSummaries(), this.#database.readConversation(id)]).catch(
       () => [undefined],
@@ -338,7 +339,7 @@ function sortByUpdate(summaries: readonly ConversationSummary[]): readonly Conve
   return [...summaries].sort((left, right) => right.updatedAtMs - left.updatedAtMs);
 }
 
-/** Returns the summaries of chats that contain every word of the query. */
+/** Returns the summaries whose searchable text contains every word of the query. A query without words matches all. */
 export function findSummaries(summaries: readonly ConversationSummary[], query: string): readonly ConversationSummary[] {
   const words = splitWords(query);
   return words.length === 0 ? summaries : summaries.filter(({ said }) => includesAll(said, words));

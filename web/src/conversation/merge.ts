@@ -8,7 +8,7 @@ export interface SyncMark {
   readonly revision: number;
   /** IDs of the complete turns at the service. */
   readonly turns: readonly string[];
-  /** IDs of the answers that the service has, or had, as in progress. */
+  /** IDs of answers that were sent or received while they were in progress. */
   readonly running?: readonly string[];
   /** Fields without the turns, as sent or received. */
   readonly fields: SharedFields;
@@ -89,7 +89,9 @@ export function fromChat(chat: JsonObject): Conversation {
   } as Conversation;
 }
 
-/** Merges two versions: all turns of both, and of each field the one that changed since the common `mark`. */
+/**
+ * Merges two versions of a chat: the turns of both, and the local value of each field that changed here since the common `mark`.
+ */
 export function mergeConversations(local: Conversation, remote: Conversation, mark: SharedFields | undefined): Conversation {
   const base = mark && getSharedFields(mark);
   const fields: Record<string, unknown> = { ...getSharedFields(remote) };

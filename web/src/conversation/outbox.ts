@@ -6,7 +6,7 @@ import type { ReplyRunner } from './reply-runner.ts';
 /** A message that was sent while an answer was in progress. */
 export interface QueuedMessage extends UserMessage {
   readonly id: string;
-  /** Whether it is not sent automatically, because the previous answer did not end well or the page was reloaded. */
+  /** Whether the message is not sent automatically, because the previous answer is not complete or the page was reloaded. */
   readonly isHeld: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface QueuedMessage extends UserMessage {
 export interface OutboxStorage {
   readQueue(conversationId: string): string;
   write(conversationId: string, text: string): void;
-  /** Calls back with each chat whose queue another tab changed. */
+  /** Calls the listener with the ID of each chat whose queue another tab changed. */
   onChange(act: (conversationId: string) => void): void;
 }
 
@@ -26,7 +26,7 @@ interface OutboxOptions {
 
 const noMessages: readonly QueuedMessage[] = [];
 
-/** Messages that wait for an answer. Each is sent when the previous answer has ended well. */
+/** Messages that wait for the current answer to end. The next one is sent if that answer is complete (`isCompleteAnswer`). */
 export class Outbox {
   readonly #options: Omit<OutboxOptions, 'storage'>;
   /** By ID of the chat. */
@@ -56,7 +56,7 @@ export class Outbox {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Queued messages of a chat, the next first. */
+  /** Returns the queued messages of a chat, the next one first. */
   getMessages(conversationId: string): readonly QueuedMessage[] {
     const loaded = this.#queues.get(conversationId);
     if (loaded !== undefined) return loaded;

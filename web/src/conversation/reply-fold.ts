@@ -6,7 +6,8 @@ import type { JoinTexts } from './continuation.ts';
 import type { Reply, StageTime } from './conversation.ts';
 
 /**
- * Accumulates the chunks of a reply, and records the start and end of its steps. A continued reply contains the parts of both.
+ * Accumulates the chunks of a reply, and records the start and end of its steps. If the reply continues an earlier one, it
+ * contains the parts of both.
  */
 export class ReplyFold {
   readonly #start: Reply;

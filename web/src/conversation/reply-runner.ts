@@ -130,7 +130,7 @@ export class ReplyRunner {
       const context = await readContext?.(conversation, created.deployment);
       if (context?.used !== undefined) {
         requestFacts.usedContext = context.used;
-        // A page that resumes the answer reads it from the stored chat.
+        // A page that resumes the answer reads `usedContext` from the stored chat.
         library.change(conversationId, (current) => withReply(current, { ...reply, ...requestFacts }), 'now');
       }
       const turnMessages = continuation === undefined ? history : [...history, continuation.prompt];
@@ -293,7 +293,7 @@ export class ReplyRunner {
     for (const listener of this.#replyListeners) listener(conversationId, lostReply);
   }
 
-  /** Deletes the run of an answer after its chat is stored. Otherwise the run expires. */
+  /** Deletes the run of an answer after its chat is stored. If that fails, the run expires later. */
   async #removeRun(conversationId: string, replyId: string): Promise<void> {
     const { library, loadRuns } = this.#options;
     await Promise.all([loadRuns?.(), library.sync(conversationId)]).then(
@@ -415,8 +415,8 @@ function detach(running: RunningReply): void {
 }
 
 /**
- * Counts the oldest messages that a request omits: those that an earlier request of the chat omitted, and half of the rest if it
- * is shortened.
+ * * Counts the oldest messages that a request omits: those that an earlier request of the chat omitted, and, if the request is
+ * shortened, half of the rest.
  */
 function countOmitted(turns: readonly Turn[], isShortened: boolean): number {
   const before = Math.max(0, ...turns.map((turn) => (turn.kind === 'reply' ? (turn.omittedMessages ?? 0) : 0)));

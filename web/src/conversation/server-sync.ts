@@ -59,7 +59,7 @@ export class ServerSync {
     await this.#round();
   }
 
-  /** Synchronizes now. Called when the page becomes visible or the network returns. */
+  /** Synchronizes now if the page is visible. */
   readonly syncNow = (): void => {
     if (document.hidden || this.#state !== 'following') return;
     clearTimeout(this.#timer);
@@ -80,7 +80,10 @@ export class ServerSync {
     );
   }
 
-  /** Sends all unsent parts of a chat. Throws if the service cannot be reached. */
+  /**
+   * Sends all unsent parts of a chat. A chat that the service rejects stays unsent without an error. Throws if the service cannot
+   * be reached or fails.
+   */
   async sync(id: string): Promise<void> {
     await this.#enqueue(() => this.#send(id));
   }
@@ -97,7 +100,7 @@ export class ServerSync {
     await this.#enqueue(() => this.#pull(id, 'all')).catch(() => undefined);
   }
 
-  /** Completes the list in the database. Throws `ServiceError`. */
+  /** Adds the summaries of all chats that the database lacks. Throws `ServiceError`. */
   async fetchSummaries(): Promise<void> {
     if (this.#state !== 'following') return;
     await this.#enqueue(async () => {
@@ -245,7 +248,7 @@ export class ServerSync {
     for (const { id } of await this.#options.database.listUnsent()) if (!this.#rejected.has(id)) await this.#send(id);
   }
 
-  /** Sends the missing parts of a chat. Throws if the service cannot be reached. */
+  /** Sends the missing parts of a chat, with the errors of `sync`. */
   async #send(id: string): Promise<void> {
     const { database } = this.#options;
     const entry = await database.findUnsent(id);

@@ -13,8 +13,8 @@ export const maxRetries = 3;
 const maxWaitSeconds = 15;
 
 /**
- * Streams the chunks of a reply. A rejection with a retry time had no effect, so the same request is repeated then, unless the
- * wait is long. `onRetry` is called with each wait, and with undefined when it is over. Throws the same errors as `stream`.
+ * Streams the chunks of a reply. Repeats a request that the service rejected with a short retry time, because such a request had
+ * no effect. `onRetry` is called with each wait, and with undefined when the wait is over. Throws the same errors as `stream`.
  */
 export async function* streamReplyWithRetries(
   stream: () => AsyncGenerator<Chunk>,

@@ -3,8 +3,8 @@ import { isRejection } from '../service/service-error.ts';
 import type { Question, Reply, Turn } from './conversation.ts';
 
 /**
- * Converts turns to request messages. Omits empty replies, and questions that were rejected and tool calls without results, because
- * later requests would be rejected with them.
+ * Converts turns to request messages. Omits empty replies. Also omits rejected questions and tool calls without results, because
+ * the service would reject each later request that contains them.
  */
 export function toMessages(turns: readonly Turn[]): readonly Message[] {
   return turns.flatMap((turn, index) => {

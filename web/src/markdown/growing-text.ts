@@ -22,8 +22,8 @@ const slowMs = 60;
 type Lex = typeof toBlocks;
 
 /**
- * Parser for a text that grows at its end. Parses only unsettled blocks again. Settled blocks keep their identity, so that React
- * does not render them again.
+ * Parser for a text that grows at its end. Parses only unsettled blocks again, which are the last ones, because more text can
+ * still change them. Settled blocks keep their identity, so that React does not render them again.
  */
 export class GrowingBlocks {
   readonly #lex: Lex;

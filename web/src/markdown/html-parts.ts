@@ -47,7 +47,7 @@ type AlertKind = 'note' | 'tip' | 'important' | 'warning' | 'caution';
 /** Longer sections are shown as their source, because an unclosed section is parsed again with each addition. */
 const maxDetailsChars = 20_000;
 const maxDepth = 5;
-/** Bounds the search for the next footnote, which each paragraph repeats. */
+/** Maximum length of the search for the next footnote. Each paragraph repeats this search. */
 const lookAheadChars = 1000;
 
 const details: TokenizerAndRendererExtension = {

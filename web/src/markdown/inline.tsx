@@ -67,7 +67,7 @@ function FootnoteRef({ id }: { readonly id: string }) {
   );
 }
 
-/** Only text with citation marks gets more elements, because an answer can have thousands of text parts. */
+/** Only text with citation marks gets an additional component, because an answer can have thousands of text parts. */
 function drawText(text: string): ReactNode {
   return text.search(citationMarks) === -1 ? text : <CitedText text={text} />;
 }
@@ -116,7 +116,10 @@ function CitedText({ text }: { readonly text: string }): ReactNode {
   return [...parts, text.slice(end)];
 }
 
-/** A mark with a single number is one button, so that it is easy to press. Ranges become lists, because the displayed order differs. */
+/**
+ * A mark with a single number is one button, so that it is easy to press. Ranges become lists, because the displayed numbers may
+ * not be consecutive.
+ */
 function CitationMark({ mark }: { readonly mark: string }): ReactNode {
   const sources = use(SourcesContext);
   const list = mark.replace(/(\d{1,3}) ?[–-] ?(\d{1,3})/g, (range, first, last) => {

@@ -2,7 +2,7 @@ import { Lexer, Marked, type MarkedExtension, type Token, Tokenizer, type Tokeni
 import { githubExtensions } from './html-parts.ts';
 
 /**
- * CJK characters as the CJK-friendly amendment of CommonMark defines them (wide characters that are no emoji, and Hangul), as
+ * * CJK characters as the CJK-friendly amendment of CommonMark defines them (wide characters that are not emoji, and Hangul), as
  * of Unicode 16, with the variation selectors that can follow them. https://github.com/tats-u/markdown-cjk-friendly
  */
 const cjk = [
@@ -25,8 +25,9 @@ const punctuation = `(?![~${cjk}])[\\p{P}\\p{S}]`;
 const punctuationOrCjk = `(?!~)[\\p{P}\\p{S}${cjk}]`;
 
 /**
- * Builds the expression with which marked looks for the end of emphasis. Marked takes groups 1 and 2 for runs that only end
- * it, 3 and 4 for runs that only start it, and 5 and 6 for runs that do either. `extra` are more characters of words.
+ * Builds the pattern that marked uses to find the end of emphasis. Groups 1 and 2 match runs that can only end it, groups 3 and 4
+ * match runs that can only start it, and groups 5 and 6 match runs that can do both. `extra` has alternatives for more word
+ * characters.
  */
 function buildCloser({ skipped, mark, run, extra }: Readonly<Record<'skipped' | 'mark' | 'run' | 'extra', string>>): RegExp {
   const word = `(?:(?![${cjk}])[^\\s\\p{P}\\p{S}]${extra})`;
@@ -74,7 +75,7 @@ const boundedTables: MarkedExtension = {
   },
 };
 
-/** Parses emphasis next to Chinese, Japanese, and Korean characters and punctuation as the amendment says. */
+/** Parses emphasis next to Chinese, Japanese, and Korean characters and punctuation as the amendment specifies. */
 const cjkEmphasis: MarkedExtension = {
   tokenizer: {
     emStrong(source, masked, before) {
@@ -93,7 +94,7 @@ const cjkEmphasis: MarkedExtension = {
   },
 };
 
-/** Marked gives a tokenizer its rules with each text. */
+/** Marked sets the rules of a tokenizer again for each text. */
 function setRules(tokenizer: { rules: Tokenizer['rules'] }): void {
   if (tokenizer.rules.inline !== inlineRules) tokenizer.rules = { ...tokenizer.rules, inline: inlineRules };
 }

@@ -35,7 +35,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
   const [scheduler] = useState(() => new FrameScheduler());
   const visibleText = usePacedText(text, !isGrowing);
   const isUnfinished = isGrowing || visibleText.length < text.length;
-  // A complete text is shown as its source below until it is parsed.
+  // While a complete text is being parsed, the unparsed part follows as its source, so the last parsed parts are not at the end.
   const isEndEager = isGrowing || !isUnfinished;
   const tokens = useMemo(() => blocks.parse(visibleText, isUnfinished), [blocks, visibleText, isUnfinished]);
   const parts = useMemo(() => toParts(tokens), [tokens]);

@@ -128,7 +128,10 @@ export class ChatRuns {
     }
   }
 
-  /** Requests the chunks after a sequence number. Every error except a missing answer is temporary, because the answer continues. */
+  /**
+   * Requests the chunks after a sequence number. Every error except a missing answer counts as temporary, because the answer
+   * continues.
+   */
   async #open(id: string, lastSequence: number, signal: AbortSignal): Promise<Response> {
     const query = lastSequence < 0 ? '' : `?starting_after=${lastSequence}`;
     try {

@@ -66,8 +66,9 @@ function getRank({ owner }: Deployment): number {
 }
 
 /**
- * Returns the starter prompts of a deployment, or an empty list. Reads the prompts of another user's application from the listing.
- * That user may control its configuration endpoint, which must not receive requests before the user has sent a message.
+ * Returns the starter prompts of a deployment, or an empty list. For another user's application, reads them from its entry in the
+ * listing. Its owner may control the configuration endpoint, which must not receive a request before the signed-in user has sent
+ * a message.
  */
 export async function readStarters(
   service: Service,

@@ -56,7 +56,7 @@ export class Service {
     return response;
   }
 
-  /** Loads the content of a file reference. Throws `ServiceError`, even if the text is not a reference. */
+  /** Loads the content of a file reference. Throws `ServiceError`, also if the text is not a reference. */
   async sendReference(reference: string, request?: ServiceRequest): Promise<Response> {
     return this.send(toReferencePath(reference) ?? rejectPath(), request);
   }

@@ -6,7 +6,7 @@ import { toErrorDetails } from './service-error.ts';
 /** Folders of the user's documents: prompts for messages (`said`), presets for settings, the memory, and the projects of chats. */
 export type DocumentFolder = 'said' | 'presets' | 'memory' | 'projects';
 
-/** Dispatches an event with the name of the folder when this page saves or deletes a document. */
+/** Dispatches an event named like the folder when this page saves, renames, or deletes a document. */
 export const documentChanges = new EventTarget();
 
 /** Age after which cached data is loaded again, because another device may have changed it. */
@@ -71,7 +71,10 @@ export async function readDocument(service: Service, folder: DocumentFolder, nam
   return isJsonObject(answer) ? answer : undefined;
 }
 
-/** Like `readDocument`, but uses the cache. A document that is older than `maxAgeMs` is returned, and loaded for the next call. */
+/**
+ * Like `readDocument`, but uses the cache. A document that is older than `maxAgeMs` is still returned, and is loaded again for
+ * the next call.
+ */
 export async function readRecentDocument(
   service: Service,
   folder: DocumentFolder,

@@ -116,7 +116,7 @@ interface ParameterFieldsProps {
 
 function ParameterFields({ form, path, name, property, isRequired, isNameTaken, change }: ParameterFieldsProps) {
   const strings = useBuilderStrings();
-  /** The entered name, while another parameter has it. It can be the start of a free name. */
+  /** The entered name, while another parameter has the same name. The user may still be typing a longer one. */
   const [takenName, setTakenName] = useState<string>();
   const rename = (next: string): void => {
     const isTaken = isNameTaken(next);

@@ -6,7 +6,7 @@ import { toPath } from '../applications.ts';
 export interface TestCase {
   readonly id: string;
   readonly name: string;
-  /** Start of the last user message. */
+  /** Start of the input, or of its last message. */
   readonly question: string;
   readonly checkCount: number;
   /** The case without its ID and times, as the user edits it. */
@@ -118,7 +118,7 @@ function toOutcome({ outcome, verdicts, answer, error, durationMs }: JsonObject,
   return { key, name, outcome: toText(outcome), reasons, answer: toText(answer), durationMs: Number(durationMs) };
 }
 
-/** Returns the start of the last user message. */
+/** Returns the start of the input, or of its last message. */
 function getQuestion({ input }: JsonObject): string {
   const last: unknown = Array.isArray(input) ? input.at(-1) : undefined;
   const text = typeof input === 'string' ? input : isJsonObject(last) ? toText(last.content) : '';

@@ -96,7 +96,7 @@ export function Composer({
     if (running === undefined) sendMessage(message);
     else outbox.add(conversationId, message);
     setText('');
-    // Dictated text that is still being recognized belongs to the message that is sent.
+    // A new key ends the dictation, so that its text does not go into the next message.
     setDictationCount(dictationCount + 1);
     clear();
     setOfferedFiles([]);
@@ -241,7 +241,7 @@ function PasteOffer({ settle }: { readonly settle: (isAccepted: boolean) => void
 interface FileChooserProps {
   readonly types: readonly string[] | undefined;
   readonly add: (files: Iterable<File>) => void;
-  /** Opens the choice of stored files. Undefined if the service stores none. */
+  /** Opens the picker of stored files. Undefined if the service does not store files. */
   readonly pick?: () => void;
 }
 

@@ -5,8 +5,8 @@ const prefix = 'parley draft ';
 const getPrefix = (user: string): string => `${prefix}${encodeURIComponent(user)} `;
 
 /**
- * Returns the unsent text of a chat. It is stored until the user signs out, also after the tab is closed, unless the operator
- * forbids storage in browsers.
+ * Returns the unsent text of a chat. The browser stores it until the user signs out. If the operator forbids storage in browsers,
+ * only the tab stores it.
  */
 export function readDraft(user: string, id: string): string {
   const name = getPrefix(user) + id;
@@ -27,7 +27,7 @@ export function deleteDrafts(user: string): void {
     for (const name of Object.keys(storage)) if (name.startsWith(getPrefix(user))) storage.removeItem(name);
 }
 
-/** Key of a draft that marks a chat whose last answer ended after the user had left the chat. */
+/** Key of a draft that marks a chat whose answer was in progress when the user left the chat. */
 export const toUnseenKey = (id: string): string => `unseen ${id}`;
 
 /** Returns the unsaved changes of an application, or of a new one (''). This tab stores them until the user signs out. */
@@ -46,14 +46,14 @@ export function hasAppDrafts(user: string): boolean {
   return Object.keys(sessionStorage).some((name) => name.startsWith(`${getPrefix(user)}app `));
 }
 
-/** Deletes the drafts of all users that the browser stores. Drafts of this tab stay. */
+/** Deletes the drafts of all users in local storage. Drafts in the session storage of this tab stay. */
 export function deleteAllDrafts(): void {
   for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
 }
 
 /**
- * Stores queued messages like drafts. All tabs share them, because only one tab sends them, unless the operator forbids storage in
- * browsers.
+ * Returns the storage of queued messages. All tabs share it, because only one tab sends them. If the operator forbids storage in
+ * browsers, each tab has its own.
  */
 export function createOutboxStorage(user: string): OutboxStorage {
   const storage = readBrand().offline === false ? sessionStorage : localStorage;

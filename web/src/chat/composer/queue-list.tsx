@@ -17,7 +17,7 @@ interface QueueListProps {
   readonly isAnswering: boolean;
 }
 
-/** Messages that wait for an answer, above the message input. */
+/** Messages that wait for the current answer to end, above the message input. */
 export function QueueList({ messages, conversationId, editQueued, isAnswering }: QueueListProps) {
   const strings = useQueueStrings();
   const { outbox, announce } = usePage();
@@ -57,7 +57,7 @@ function toPreview({ text, attachments }: QueuedMessage): string {
   return [text, ...files].filter((part) => part !== '').join(' · ');
 }
 
-/** Texts of the queue, in a separate chunk because few users see one. */
+/** Texts of the queue, in a separate chunk because few users see a queue. */
 function useQueueStrings(): QueueStrings {
   return useLocalizedStrings({ en: queueEnglish, de: queueGerman, fr: queueFrench, es: queueSpanish });
 }

@@ -81,7 +81,7 @@ function RemoveButton({ name, isOnly, remove }: RemoveButtonProps) {
   return <IconButton icon="close" label={label} onClick={remove} />;
 }
 
-/** Prompts after a slash at the start of a message, and the placeholders of a prompt, which Tab selects. */
+/** Offers the user's prompts after a slash at the start of a message. Tab selects the next placeholder of an inserted prompt. */
 export function usePromptChoice(text: string, setText: (text: string) => void) {
   const keys = useRef<ChoiceKeys>(null);
   const [isClosed, setIsClosed] = useState(false);

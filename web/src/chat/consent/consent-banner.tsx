@@ -15,7 +15,10 @@ interface ConsentBannerProps {
   readonly last: Turn | undefined;
 }
 
-/** Shows an unanswered consent form: before the first question, and after a step of the last reply was rejected. */
+/**
+ * Shows an unanswered consent form: before the first question, and after a step of the last reply was rejected for lack of
+ * consent.
+ */
 export function ConsentBanner({ deployment, conversationId, last }: ConsentBannerProps) {
   const strings = useStrings();
   const getName = useGetName();

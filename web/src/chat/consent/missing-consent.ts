@@ -1,6 +1,9 @@
 import type { Reply } from '../../conversation/conversation.ts';
 
-/** End of an error about missing consent, for API clients. The page has a button instead. Stored chats contain the earlier wording. */
+/**
+ * End of a message about missing consent, written for API clients. The page has a button instead. The second wording occurs in
+ * stored chats.
+ */
 // Pattern bound: an error message of at most 2 kB.
 const apiHint =
   /(?:\. GET \/v1\/consent\/\S+ returns the (?:form to accept|current form)|; GET \/v1\/consent\/\S+ has the form (?:to accept|of today))/g;

@@ -28,7 +28,7 @@ export interface DeploymentChoiceProps {
 const kinds = ['all', 'models', 'applications', 'files', 'tools'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Up to this number of deployments, the dialog shows neither filters nor recent ones. */
+/** Up to this number of deployments, the dialog shows neither filters nor recent deployments. */
 const maxInShortList = 8;
 
 /** Chooses among all deployments of the user. */
@@ -142,7 +142,7 @@ function toSections(matches: readonly Deployment[], first: Readonly<Record<'favo
   });
 }
 
-/** Sorts exact names first, then names with this prefix. */
+/** Sorts names that equal the query first, then names that start with it. */
 function sortByRank(query: string, matches: readonly Deployment[]): readonly Deployment[] {
   const normalizedQuery = query.trim().toLowerCase();
   if (normalizedQuery === '') return matches;

@@ -13,7 +13,7 @@ const SchemaForm = lazyView(() => import('../../forms/schema-form.tsx').then(({ 
 
 interface ControlListProps {
   readonly controls: readonly Control[];
-  /** The question after the reply. For a control, it is the selected option. */
+  /** The question after the reply. It contains the selected option if the user used a control. */
   readonly nextQuestion: Question | undefined;
   /** Undefined if the controls can no longer be used. */
   readonly sendMessage: ((message: UserMessage) => void) | undefined;

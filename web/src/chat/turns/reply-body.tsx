@@ -48,7 +48,7 @@ function formatContext({ hasNotes, projects }: UsedContext, strings: Strings): s
   return strings.usedContext([...(hasNotes ? [strings.yourMemory] : []), ...names].join(', '));
 }
 
-/** Content of an answer: steps, thoughts, text, attachments, and its end. */
+/** Content of an answer: steps, thoughts, text, attachments, and notes. */
 export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readonly isDeferred: boolean }) {
   const { custom, state, thoughts, stageTimes } = reply;
   const text = hasStageWithoutConsent(reply) ? withoutConsentPath(reply.text) : reply.text;
@@ -89,7 +89,7 @@ export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readon
   );
 }
 
-/** Notes about an answer that did not end normally, or whose request lacked content. */
+/** Notes about an answer that did not end normally, that calls client tools, or whose request omitted messages or files. */
 function Remarks({ reply }: { readonly reply: Reply }) {
   const { strings, locale } = useLanguage();
   const { state, isLost, finish, omittedMessages = 0, omittedFiles = [] } = reply;
@@ -114,18 +114,18 @@ function Remarks({ reply }: { readonly reply: Reply }) {
 
 const noAttachments: readonly DisplayedAttachment[] = [];
 
-/** Sources that a complete answer cites, its other attachments, and the selected source. */
+/** Returns the sources that a complete answer cites, its other attachments, and the selected source. */
 function useSources({ text, custom, state }: Reply) {
   const strings = useStrings();
   const [selected, show] = useState<number>();
   const attachments = Array.isArray(custom.attachments) ? custom.attachments : noAttachments;
   const isRunning = state === 'running';
   const { citedSources, otherAttachments } = useMemo(() => {
-    // Possible sources wait for the text that cites them.
+    // Attachments that may be sources stay hidden until the text that may cite them is complete.
     if (isRunning)
       return { citedSources: [], otherAttachments: attachments.filter(({ reference_url: source }) => source === undefined) };
     const indexes = resolveCitations(text, attachments);
-    // A number without a source stays in the text, so the others must not change.
+    // If a cited number has no source, it stays in the text, so the other numbers must not change.
     const isComplete = indexes.size === listCitedNumbers(text).length;
     const unsortedSources = Array.from([...indexes], ([citedNumber, at], position): CitedSource => {
       const attachment = attachments[at] ?? {};
@@ -148,9 +148,7 @@ function useSources({ text, custom, state }: Reply) {
 
 const longMs = 10_000;
 
-/**
- * Shows that an answer is pending, that and why it is retried, and after a delay that it still waits or that there is no network.
- */
+/** Shows that an answer is pending and why: a retry with its reason, a lost connection, no network, or a long wait. */
 function Waiting({ replyId }: { readonly replyId: string }) {
   const strings = useStrings();
   const { replyRunner } = usePage();
@@ -184,7 +182,7 @@ function useIsReconnecting(replyId: string): boolean {
   return useSyncExternalStore(replyRunner.subscribeToRetries, () => replyRunner.isReconnecting(replyId));
 }
 
-/** The reason for a retry, and its time. */
+/** The reason for a retry, and the seconds until it starts. */
 function RetryNote({ retry: { error, atMs, number } }: { readonly retry: Retry }) {
   const strings = useStrings();
   const [nowMs, setNowMs] = useState(Date.now);

@@ -20,7 +20,10 @@ const loadActions = () => import('./reply-actions.tsx');
 const loadEditor = () => import('./reply-editor.tsx');
 let isPreloaded = false;
 
-/** Loads the actions once for all replies, because each import searches the complete page for its style sheet. */
+/**
+ * Loads the code of the actions and the editor once for all replies, because each import searches the complete page for its style
+ * sheet.
+ */
 function preloadActions(): void {
   if (isPreloaded) return;
   isPreloaded = true;
@@ -108,7 +111,7 @@ export function ReplyView({ reply, versionIds, conversationId, nextQuestion, sen
   );
 }
 
-/** Whether the answer is being edited. Afterwards the focus returns. */
+/** Tracks whether the answer is being edited. Afterward, the edit button gets the focus. */
 function useEditing() {
   const [isEditing, setIsEditing] = useState(false);
   const article = useRef<HTMLElement>(null);

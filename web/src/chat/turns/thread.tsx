@@ -105,7 +105,8 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
   useLayoutEffect(toEnd, [conversationId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useLayoutEffect(() => {
-    // The user can also switch to another version, which was known before. Very short answers have ended before they are rendered.
+    // A known ID means that the user switched to another version. The reply state would not do, because a very short answer has
+    // ended before it is rendered.
     const isNew = !knownIds.current.has(lastId);
     knownIds.current = new Set(Object.keys(turns));
     if (isNew) toEnd();
@@ -123,10 +124,10 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
     };
     const onScroll = (): void => {
       const offset = outer.scrollTop - computeScrollEnd(outer);
-      // If the content shrinks, the browser scrolls up. The user did not, although the content may have grown again since.
+      // If the content shrinks, the browser scrolls up, not the user.
       const isClamped = outer.scrollHeight < height;
       height = outer.scrollHeight;
-      // Late layout moves the end away. Only the user scrolls up, or down to the content after the answer.
+      // Late layout moves the end away, which is no scroll of the user. Only the user scrolls up, or down past the end.
       if (Math.abs(offset) < nearEndPixels) isSticky.current = true;
       else if (!isClamped && (offset > 0 || outer.scrollTop < top)) isSticky.current = false;
       top = outer.scrollTop;
@@ -160,9 +161,9 @@ function findControls(list: HTMLElement | null): HTMLElement | undefined {
 }
 
 /**
- * Returns the scroll target: the end, but not past the last question. If the answer is longer than the view, it is the end of its
- * text, with notes and actions that directly follow. Sources and forms appear below it, and the user scrolls to them, unless they
- * are so low that the end is near.
+ * Returns the scroll position to follow: the end, but not past the last question. If the answer is longer than the view, it is
+ * the end of its text, including notes and actions directly below. Sources and forms follow after it. The user scrolls to them,
+ * unless the end is less than `nearEndPixels` away.
  */
 function computeScrollEnd(outer: HTMLElement): number {
   const end = outer.scrollHeight - outer.clientHeight;
@@ -176,6 +177,6 @@ function computeScrollEnd(outer: HTMLElement): number {
   while (content?.nextElementSibling?.matches('.note, .actions')) content = content.nextElementSibling;
   const textEnd = content == null ? 0 : content.getBoundingClientRect().bottom - from + actionsPixels - outer.clientHeight;
   if (textEnd < start) return Math.min(end, start);
-  // The actions may replace a placeholder of the same height, which is no resize.
+  // Small differences do not count: actions that replace a placeholder of the same height cause no resize.
   return end - textEnd < nearEndPixels ? end : textEnd;
 }
