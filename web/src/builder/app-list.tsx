@@ -19,10 +19,10 @@ import { useLanguage, useStrings } from '../strings/strings.tsx';
 import {
   deleteApplication,
   getName,
+  getQuickAppType,
   isShared,
   listApplications,
   type OwnApplication,
-  quickAppType,
   readSchema,
   toAccess,
   toEntry,
@@ -258,7 +258,7 @@ function toTemplates({ templates }: BuilderStrings, model: string) {
     initialDraft: {
       note: texts.note,
       entry: {
-        ...{ displayName: texts.name, description: texts.purpose, applicationTypeSchemaId: quickAppType() },
+        ...{ displayName: texts.name, description: texts.purpose, applicationTypeSchemaId: getQuickAppType() },
         applicationProperties: { model, instructions: texts.instructions, starters: texts.starters, ...properties },
       },
     },

@@ -34,7 +34,7 @@ export async function readSchema(service: Service): Promise<JsonObject> {
 }
 
 /** Returns the ID of the quick app type at this service. */
-export function quickAppType(): string {
+export function getQuickAppType(): string {
   // Pattern bound: runs in the user's own tab, on one URL.
   return new URL(schemaPath, document.baseURI).href.replace(/#.*$/, '');
 }

@@ -8,9 +8,9 @@ import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import {
   createApplication,
+  getQuickAppType,
   type NamedAccess,
   type OwnApplication,
-  quickAppType,
   readApplication,
   recreateApplication,
   saveApplication,
@@ -211,7 +211,7 @@ function parseStoredDraft(text: string): { readonly etag: string; readonly entry
 
 function createEntry(model: string): JsonObject {
   return {
-    applicationTypeSchemaId: quickAppType(),
+    applicationTypeSchemaId: getQuickAppType(),
     applicationProperties: { instructions: '', model, temperature: defaultTemperature },
   };
 }

@@ -238,7 +238,7 @@ function ProjectForm({ name, project, closeDialog, onRename }: ProjectFormProps)
   /** Name of the instructions and files. It differs from the tag of the chats if renaming failed halfway. */
   const [storedName, setStoredName] = useState(name);
   const [instructions, setInstructions] = useState(project.instructions);
-  const { uploads, add, remove, isBlocked, ready } = useUploads([], project.files);
+  const { uploads, add, remove, isBlocked, readyAttachments } = useUploads([], project.files);
   const { error, isRunning, run } = useAction();
   const knownNames = useProjectNames();
   /** Name that another tab or device used meanwhile. */
@@ -246,7 +246,7 @@ function ProjectForm({ name, project, closeDialog, onRename }: ProjectFormProps)
   const newName = text === name ? name : normalizeProjectName(text);
   const isTaken = newName !== storedName && (newName === foundName || (newName !== name && knownNames.includes(newName)));
   const save = async (): Promise<void> => {
-    const content = { instructions, files: ready };
+    const content = { instructions, files: readyAttachments };
     if (newName === storedName) await saveProject(service, newName, content);
     else {
       await library.listAllIds();

@@ -71,7 +71,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
   }, []);
 
   useEffect(() => {
-    if (id !== undefined) void library.open(id).then((isThere) => !isThere && go({ at: 'new', missingTarget: 'conversation' }));
+    if (id !== undefined) void library.open(id).then((exists) => !exists && go({ at: 'new', missingTarget: 'conversation' }));
   }, [id, library, go]);
   useTitle(temporary === undefined ? conversation?.title : strings.temporaryChat);
 
@@ -134,7 +134,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
         <Notices {...{ deployment, deploymentId, missingTarget }} isNew={conversation === undefined} />
         <Composer
           key={id ?? 'new'}
-          {...{ deployment, sendMessage, conversationId: id, running: running?.id, chatSettings }}
+          {...{ deployment, sendMessage, conversationId: id, runningId: running?.id, chatSettings }}
           {...(temporary === undefined ? { draftKey: id ?? 'new' } : { initialText: temporary.initialText })}
         />
         {conversation === undefined && (
@@ -194,11 +194,11 @@ function ConversationTools({ conversation, leaveTitle, deployment }: Conversatio
   const strings = useStrings();
   const isTemporary = leaveTitle !== undefined;
   const title = leaveTitle ?? strings.temporaryChat;
-  const at = { at: isTemporary ? 'new' : 'temporary', ...(deployment !== undefined && { deployment }) } as const;
+  const to = { at: isTemporary ? 'new' : 'temporary', ...(deployment !== undefined && { deployment }) } as const;
   return (
     <>
       {(conversation === undefined || isTemporary) && (
-        <a className={isTemporary ? 'icon-button marked' : 'icon-button'} href={formatRoute(at)} aria-label={title} title={title}>
+        <a className={isTemporary ? 'icon-button marked' : 'icon-button'} href={formatRoute(to)} aria-label={title} title={title}>
           <Icon name="hourglass" />
           <span className="icon-text">{title}</span>
         </a>

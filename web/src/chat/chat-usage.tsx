@@ -23,19 +23,19 @@ export function ChatUsage({ conversation, turns, deployment }: ChatUsageProps) {
   const context = measureContext(turns, deployment);
   const usd = sumCost(Object.values(conversation?.turns ?? {}).filter(isReply), deployments);
   if (context === undefined && usd === undefined) return null;
-  const number = (value: number): string => value.toLocaleString(locale);
-  const percent = (value: number): string => value.toLocaleString(locale, { style: 'percent' });
+  const formatNumber = (value: number): string => value.toLocaleString(locale);
+  const formatPercent = (value: number): string => value.toLocaleString(locale, { style: 'percent' });
   return (
     <p {...{ className: 'chat-usage soft small', role: 'group', 'aria-label': usageOfChat }}>
       {context !== undefined && (
-        <span title={contextTokens(number(context.used), number(context.max))}>
+        <span title={contextTokens(formatNumber(context.used), formatNumber(context.max))}>
           <span className="context-bar" aria-hidden="true">
             <span
               style={{ inlineSize: `${100 * context.fraction}%` }}
               className={context.fraction > scarceFraction ? 'scarce' : ''}
             />
           </span>
-          {contextUsed(percent(context.fraction))}
+          {contextUsed(formatPercent(context.fraction))}
         </span>
       )}
       {usd !== undefined && <span>{costOfChat(strings.cost(formatUsd(usd, locale)))}</span>}

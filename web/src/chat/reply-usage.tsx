@@ -37,14 +37,14 @@ interface Tokens {
 }
 
 function toModelCount(item: Tokens, model: string, deployments: readonly Deployment[]): ModelCount {
-  const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
-  const [prompt, completion] = [count(item.prompt_tokens), count(item.completion_tokens)];
+  const toCount = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
+  const [prompt, completion] = [toCount(item.prompt_tokens), toCount(item.completion_tokens)];
   const pricing = deployments.find(({ id }) => id === model)?.pricing;
   const usd = pricing && prompt * pricing.prompt + completion * pricing.completion;
   return { model, prompt, completion, isEstimated: item.estimated === true, usd };
 }
 
-const minSeconds = 0.05;
+const minVisibleSeconds = 0.05;
 
 /** Tokens and approximate cost of the answer. When expanded, it lists them by model. */
 export function UsageLine({ reply }: { readonly reply: Reply }) {
@@ -52,26 +52,26 @@ export function UsageLine({ reply }: { readonly reply: Reply }) {
   const { deployments } = usePage();
   const getName = useGetName();
   const counts = countPerModel(reply, deployments);
-  const number = (value: number): string => value.toLocaleString(locale);
+  const formatNumber = (value: number): string => value.toLocaleString(locale);
   const total = counts.reduce((sum, { prompt, completion }) => sum + prompt + completion, 0);
   if (total === 0) return null;
   const usd = computeCost(reply, deployments);
-  const money = (amount: number | undefined): string =>
+  const formatCost = (amount: number | undefined): string =>
     amount === undefined || amount === 0 ? '' : ` · ${strings.cost(formatUsd(amount, locale))}`;
   const seconds = reply.endedAtMs === undefined ? 0 : (reply.endedAtMs - reply.atMs) / 1000;
   return (
     <details className="usage">
       <summary>
-        {strings.tokens(number(total))}
-        {money(usd)}
-        {seconds > minSeconds && ` · ${seconds.toLocaleString(locale, { maximumFractionDigits: 1 })} s`}
+        {strings.tokens(formatNumber(total))}
+        {formatCost(usd)}
+        {seconds > minVisibleSeconds && ` · ${seconds.toLocaleString(locale, { maximumFractionDigits: 1 })} s`}
       </summary>
       <ul aria-label={strings.usageOfModels}>
         {counts.map(({ model, prompt, completion, isEstimated, usd: part }) => (
           <li key={model}>
-            <strong>{getName(model)}</strong> {strings.tokensInAndOut(number(prompt), number(completion))}
+            <strong>{getName(model)}</strong> {strings.tokensInAndOut(formatNumber(prompt), formatNumber(completion))}
             {isEstimated && ` (${strings.estimated})`}
-            {money(part)}
+            {formatCost(part)}
           </li>
         ))}
       </ul>

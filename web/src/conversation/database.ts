@@ -48,7 +48,7 @@ export interface Database {
 const maxTextChars = 20_000;
 
 /** Whether the searchable text was stored without truncation. */
-export function isComplete({ said }: Pick<ConversationSummary, 'said'>): boolean {
+export function isUntruncated({ said }: Pick<ConversationSummary, 'said'>): boolean {
   return said.length < maxTextChars;
 }
 

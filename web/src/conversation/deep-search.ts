@@ -2,7 +2,7 @@ import { createExcerptOfTexts } from '#base/text/truncate.ts';
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import type { ChatPage } from '../service/chats.ts';
 import type { Conversation } from './conversation.ts';
-import { type ConversationSummary, isComplete } from './database.ts';
+import { type ConversationSummary, isUntruncated } from './database.ts';
 import { toListedSummary } from './server-sync.ts';
 import { includesAll, splitWords } from './split-words.ts';
 
@@ -34,7 +34,7 @@ const maxPages = 20;
 /** Number of matches after which listed chats are no longer read for an excerpt. */
 const maxExcerpts = 100;
 const matchesPerReport = 10;
-const prepareMs = 10_000;
+const prepareTimeoutMs = 10_000;
 const archivedValues = ['false', 'true'];
 
 /**
@@ -54,7 +54,7 @@ export async function searchDeep(sources: SearchSources, query: string, search: 
  */
 export async function prepareSearch({ list }: Pick<SearchSources, 'list'>, abortSignal: AbortSignal): Promise<void> {
   const query = crypto.randomUUID();
-  const signal = AbortSignal.any([abortSignal, AbortSignal.timeout(prepareMs)]);
+  const signal = AbortSignal.any([abortSignal, AbortSignal.timeout(prepareTimeoutMs)]);
   await Promise.all(archivedValues.map((archived) => list({ query, archived, limit: '1' }, signal)));
 }
 
@@ -71,7 +71,7 @@ async function searchHere(
   };
   for (const { id, title, ...summary } of summaries) {
     const isListed = includesAll(summary.said, words);
-    if (isListed ? excerpts >= maxExcerpts : isComplete(summary)) continue;
+    if (isListed ? excerpts >= maxExcerpts : isUntruncated(summary)) continue;
     if (signal.aborted) return;
     const texts = Object.values((await readConversation(id))?.turns ?? {}).flatMap(listTurnTexts);
     if (!isListed && !includesAll([title, ...texts].join('\n').toLowerCase(), words)) continue;

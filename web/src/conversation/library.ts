@@ -20,13 +20,17 @@ interface RunFollower {
   stopFollowing(replyId: string): void;
 }
 
-/** The user's chats: open ones in memory, the others in the database or only at the service. Notifies views of changes. */
+/**
+ * The user's chats. Open chats are in memory, and closed ones are in the database or only at the service. Notifies views of
+ * changes.
+ */
 export class Library {
   readonly #database: Database;
   readonly #open = new Map<string, Conversation>();
   /** Last written version by ID. */
   readonly #saved = new Map<string, Conversation>();
-  readonly #unsaved = new Map<string, ReturnType<typeof setTimeout>>();
+  /** Timers of pending saves by ID. */
+  readonly #saveTimers = new Map<string, ReturnType<typeof setTimeout>>();
   /** IDs of chats that are being written. */
   readonly #saving = new Set<string>();
   readonly #listeners = new Set<() => void>();
@@ -183,8 +187,8 @@ export class Library {
       this.#updateSummary(conversation);
     }
     if (when === 'now') this.#save(id);
-    else if (when === 'soon' && !this.#unsaved.has(id))
-      this.#unsaved.set(
+    else if (when === 'soon' && !this.#saveTimers.has(id))
+      this.#saveTimers.set(
         id,
         setTimeout(() => this.#save(id), saveAfterMs),
       );
@@ -238,8 +242,8 @@ export class Library {
 
   remove(id: string): void {
     this.#pendingRemovals.delete(id);
-    clearTimeout(this.#unsaved.get(id));
-    this.#unsaved.delete(id);
+    clearTimeout(this.#saveTimers.get(id));
+    this.#saveTimers.delete(id);
     this.#open.delete(id);
     this.#saved.delete(id);
     this.#summaries = this.#summaries.filter((summary) => summary.id !== id);
@@ -253,8 +257,8 @@ export class Library {
   /** Removes all chats, also from the service. Throws `ServiceError` if the service cannot be reached. */
   async removeAll(): Promise<void> {
     await this.#sync?.removeAll();
-    for (const timer of this.#unsaved.values()) clearTimeout(timer);
-    this.#unsaved.clear();
+    for (const timer of this.#saveTimers.values()) clearTimeout(timer);
+    this.#saveTimers.clear();
     this.#open.clear();
     this.#saved.clear();
     await this.#database.clear();
@@ -263,7 +267,7 @@ export class Library {
   }
 
   saveAll(): void {
-    for (const id of [...this.#unsaved.keys()]) this.#save(id);
+    for (const id of [...this.#saveTimers.keys()]) this.#save(id);
   }
 
   /** Saves unsaved changes, removes hidden chats, and disconnects from other tabs. */
@@ -279,8 +283,8 @@ export class Library {
   }
 
   #save(id: string): void {
-    clearTimeout(this.#unsaved.get(id));
-    this.#unsaved.delete(id);
+    clearTimeout(this.#saveTimers.get(id));
+    this.#saveTimers.delete(id);
     const conversation = this.#open.get(id);
     if (conversation === undefined) return;
     const before = this.#saved.get(id);
@@ -307,7 +311,7 @@ export class Library {
     );
     if (summaries === undefined) return;
     const isPending = (summary: { readonly id: string }): boolean =>
-      this.#unsaved.has(summary.id) || this.#saving.has(summary.id);
+      this.#saveTimers.has(summary.id) || this.#saving.has(summary.id);
     this.#summaries = sortByUpdate([...this.#summaries.filter(isPending), ...summaries.filter((summary) => !isPending(summary))]);
     const open = this.#open.get(id);
     if (open !== undefined && stored === undefined && !summaries.some((summary) => summary.id === id) && !isPending(open))

@@ -54,7 +54,7 @@ export function areFieldsUnsent(conversation: Conversation, mark: SyncMark | und
 }
 
 /** Fills in missing fields of a turn, because other clients of the service may write fewer. */
-function withFields(turn: Turn): Turn {
+function withDefaults(turn: Turn): Turn {
   const defaults = turn.kind === 'question' ? { attachments: [] } : { state: 'done', deployment: '', custom: {}, stageTimes: {} };
   return { ...defaults, ...(turn as object) } as Turn;
 }
@@ -75,7 +75,7 @@ export function fromChat(chat: JsonObject): Conversation {
     shown = {},
     turns,
   } = chat;
-  const parsedTurns = (turns as readonly Turn[]).map(withFields);
+  const parsedTurns = (turns as readonly Turn[]).map(withDefaults);
   return {
     id,
     ...getListAttributes({ title, pinned, archived, tags } as ListAttributes),

@@ -107,7 +107,7 @@ export class ServerSync {
       const { database } = this.#options;
       const knownIds = new Set((await database.listSummaries()).map(({ id }) => id));
       for (const archived of ['false', 'true']) {
-        const { summaries } = await this.#listAll({ archived }, Number.POSITIVE_INFINITY);
+        const { summaries } = await this.#listPages({ archived }, Number.POSITIVE_INFINITY);
         await database.putSummaries(summaries.filter(({ id }) => !knownIds.has(id)).map(toListedSummary));
       }
     });
@@ -176,9 +176,9 @@ export class ServerSync {
    */
   async #reset(isBehind = false): Promise<void> {
     const { database, onChange } = this.#options;
-    const { summaries, revision } = await this.#listAll({});
+    const { summaries, revision } = await this.#listPages({});
     // In this order, because the next changes include chats that are archived in the meantime.
-    const archived = await this.#listAll({ archived: 'true' });
+    const archived = await this.#listPages({ archived: 'true' });
     summaries.push(...archived.summaries);
     const listed = new Set(summaries.map(({ id }) => id));
     const local = await database.listSummaries();
@@ -193,7 +193,7 @@ export class ServerSync {
   }
 
   /** Returns the first pages of a list, and the revision from which to follow changes. */
-  async #listAll(
+  async #listPages(
     query: Readonly<Record<string, string>>,
     maxPages = initialPages,
   ): Promise<{ summaries: ChatSummary[]; revision: number }> {

@@ -186,7 +186,7 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
   const { strings, locale } = useLanguage();
   const [showsAll, setShowsAll] = useState(false);
   const visibleRows = showsAll ? rows : rows.slice(0, initialRows);
-  const hidden = rows.length - visibleRows.length;
+  const hiddenRows = rows.length - visibleRows.length;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
@@ -210,9 +210,9 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
           </tbody>
         </table>
       </div>
-      {hidden > 0 && (
+      {hiddenRows > 0 && (
         <TextButton className="button slim" onClick={() => setShowsAll(true)}>
-          {strings.showMoreRows(hidden, locale)}
+          {strings.showMoreRows(hiddenRows, locale)}
         </TextButton>
       )}
     </>

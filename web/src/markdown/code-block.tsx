@@ -49,8 +49,8 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
   const isInvalid = isDiagram && invalidDiagram === text;
   const canPreview = isComplete && !isInvalid && (isDiagram || isPreviewable(name.toLowerCase(), text));
   const isAutomatic = useMemo(() => isDiagram && text.length <= maxDiagramChars && !wasInterrupted(text), [isDiagram, text]);
-  const [isPreview = isAutomatic, setIsPreview] = useState<boolean>();
-  const isPreviewed = canPreview && isPreview;
+  const [wantsPreview = isAutomatic, setIsPreview] = useState<boolean>();
+  const showsPreview = canPreview && wantsPreview;
   const preview = isDiagram ? (
     <DiagramFrame key={text} {...{ text, title: strings.diagram }} onInvalid={() => setInvalidDiagram(text)} />
   ) : (
@@ -63,7 +63,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
         <span className="soft small">{name}</span>
         <span className="code-tools">
           {canPreview && (
-            <button type="button" className="button slim" aria-pressed={isPreview} onClick={() => setIsPreview(!isPreview)}>
+            <button type="button" className="button slim" aria-pressed={wantsPreview} onClick={() => setIsPreview(!wantsPreview)}>
               {strings.preview}
             </button>
           )}
@@ -77,7 +77,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
         </span>
       </div>
       {isInvalid && <p className="soft small frame-note">{strings.diagramInvalid}</p>}
-      {isPreviewed ? (
+      {showsPreview ? (
         preview
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
@@ -85,7 +85,7 @@ export function CodeBlock({ text, language, isComplete, isInitiallyWrapped = fal
           <code>{highlighted === undefined ? <Pieces text={text} /> : renderNode(highlighted)}</code>
         </pre>
       )}
-      {isLong && !isPreviewed && (
+      {isLong && !showsPreview && (
         <button
           {...{ type: 'button', className: 'button slim code-fold' }}
           aria-expanded={isUnfolded}

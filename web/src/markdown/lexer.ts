@@ -84,12 +84,12 @@ const cjkEmphasis: MarkedExtension = {
         this,
         source,
         masked,
-        source.startsWith('*') ? toBefore(source, masked, before) : before,
+        source.startsWith('*') ? readPreviousCharacter(source, masked, before) : before,
       );
     },
     del(source, masked, before) {
       setRules(this);
-      return Tokenizer.prototype.del.call(this, source, masked, toBefore(source, masked, before));
+      return Tokenizer.prototype.del.call(this, source, masked, readPreviousCharacter(source, masked, before));
     },
   },
 };
@@ -100,7 +100,7 @@ function setRules(tokenizer: { rules: Tokenizer['rules'] }): void {
 }
 
 /** Returns a space in place of a CJK character, because emphasis may start after both, regardless of the next character. */
-function toBefore(source: string, masked: string, before = ''): string {
+function readPreviousCharacter(source: string, masked: string, before = ''): string {
   const at = masked.length - source.length;
   // Marked passes one code unit, which may be half of a character.
   const character = [...masked.slice(Math.max(0, at - 2), at)].at(-1) ?? '';

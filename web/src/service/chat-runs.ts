@@ -98,11 +98,11 @@ export class ChatRuns {
 
   async *#read(id: string, { signal, onReconnecting, onDuration }: FollowOptions, first?: Response): AsyncGenerator<Chunk> {
     let response = first;
-    let last = -1;
+    let lastSequence = -1;
     let hasFailed = false;
     for (let failures = 0; ; ) {
       try {
-        response ??= await this.#open(id, last, signal);
+        response ??= await this.#open(id, lastSequence, signal);
         onReconnecting(false);
         for await (const data of readEvents(response, signal)) {
           const event = tryParseJson(data);
@@ -112,7 +112,7 @@ export class ChatRuns {
           }
           hasFailed = isJsonObject(event) && event.error !== undefined;
           const chunk = toChunk(data, first);
-          last = Number((chunk as { readonly sequence_number?: unknown }).sequence_number);
+          lastSequence = Number((chunk as { readonly sequence_number?: unknown }).sequence_number);
           failures = 0;
           yield chunk;
         }

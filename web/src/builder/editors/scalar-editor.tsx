@@ -8,11 +8,11 @@ import { type EditorProps, toElementId } from './form.ts';
 import { FieldFrame } from './frame.tsx';
 import { formKeywords, type Shape, secretPlaceholder } from './shape.ts';
 
-type Scalar<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape & { readonly kind: Kind } };
+type ScalarEditorProps<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape & { readonly kind: Kind } };
 
 const longTextKeys = new Set(['instructions', 'description', 'content']);
 
-export function TextEditor(props: Scalar<'text'>) {
+export function TextEditor(props: ScalarEditorProps<'text'>) {
   const { schema, value, path, form, label, hint, isLabelHidden } = props;
   const key = path.at(-1);
   const text = toText(value);
@@ -92,7 +92,7 @@ function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHidde
   );
 }
 
-export function NumberEditor({ shape, value, path, form, isRequired, label, hint }: Scalar<'number'>) {
+export function NumberEditor({ shape, value, path, form, isRequired, label, hint }: ScalarEditorProps<'number'>) {
   const strings = useFormsStrings();
   const builderStrings = useBuilderStrings();
   const [draftText, setDraftText] = useState<string>();
@@ -146,7 +146,7 @@ export function NumberEditor({ shape, value, path, form, isRequired, label, hint
   );
 }
 
-export function SwitchEditor({ value, path, form, label, hint, isRequired, schema }: Scalar<'switch'>) {
+export function SwitchEditor({ value, path, form, label, hint, isRequired, schema }: ScalarEditorProps<'switch'>) {
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired }} isSwitch>
       {(control) => (
@@ -161,7 +161,7 @@ export function SwitchEditor({ value, path, form, label, hint, isRequired, schem
   );
 }
 
-export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired, schema }: Scalar<'choice'>) {
+export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired, schema }: ScalarEditorProps<'choice'>) {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
   const optionLabels = toObject(schema[formKeywords.optionLabels]);

@@ -170,12 +170,12 @@ function VariantsEditor({
     index === selected || !obsoletePattern.test(variant.hint) ? [{ ...variant, index }] : [],
   );
   const canBeUnset = isNullable || !isRequired || current === undefined;
-  const parts = inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />;
+  const variantFields = inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />;
   if (visibleVariants.length === 1 && !canBeUnset) {
     return (
       <>
         <FieldError {...{ form, path }} />
-        {parts}
+        {variantFields}
       </>
     );
   }
@@ -194,7 +194,7 @@ function VariantsEditor({
           </option>
         ))}
       </select>
-      {parts}
+      {variantFields}
       {isUnmatched && <JsonEditor {...{ schema, value, path, form, isRequired, label }} hint="" />}
     </FieldGroup>
   );

@@ -94,8 +94,8 @@ export async function readResults(service: Service, id: string): Promise<readonl
 export async function compareEvaluations(service: Service, before: string, after: string): Promise<readonly ComparedCase[]> {
   const answer = await service.json(`v1/evaluations/${encodePath(after)}/comparison?with=${encodeURIComponent(before)}`);
   return getItems(answer, 'cases').map(({ name, change, before: first, after: second }, index) => {
-    const side = (value: unknown) => (isJsonObject(value) ? toOutcome(value, toText(name), String(index)) : undefined);
-    return { key: String(index), name: toText(name), change: toText(change), before: side(first), after: side(second) };
+    const toSide = (value: unknown) => (isJsonObject(value) ? toOutcome(value, toText(name), String(index)) : undefined);
+    return { key: String(index), name: toText(name), change: toText(change), before: toSide(first), after: toSide(second) };
   });
 }
 

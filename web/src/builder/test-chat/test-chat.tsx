@@ -61,7 +61,7 @@ function TestPanel({ id, entry, evaluationState, onClose, deployment, draftKey }
   const conversation = useConversation(conversationId);
   const turns = useMemo(() => (conversation === undefined ? [] : listVisibleTurns(conversation)), [conversation]);
   const last = turns.at(-1);
-  const running = last?.kind === 'reply' && last.state === 'running' ? last.id : undefined;
+  const runningId = last?.kind === 'reply' && last.state === 'running' ? last.id : undefined;
   useAnnouncements(last);
   const send = useCallback(
     (message: UserMessage): void => {
@@ -97,7 +97,7 @@ function TestPanel({ id, entry, evaluationState, onClose, deployment, draftKey }
       {conversation !== undefined && id !== undefined && <SaveCase key={last?.id} {...{ conversation, id, evaluationState }} />}
       <TracePanel turns={turns} />
       <div className="thread-footer">
-        <Composer {...{ deployment, sendMessage: send, running, conversationId, draftKey }} />
+        <Composer {...{ deployment, sendMessage: send, runningId, conversationId, draftKey }} />
       </div>
     </aside>
   );

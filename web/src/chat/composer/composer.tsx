@@ -49,7 +49,7 @@ interface ComposerProps {
   /** Undefined before a new chat starts. */
   readonly conversationId: string | undefined;
   /** ID of the reply in progress. */
-  readonly running: string | undefined;
+  readonly runningId: string | undefined;
   /** Undefined if the chat has no settings. */
   readonly chatSettings?: SettingsControl;
 }
@@ -61,7 +61,7 @@ export function Composer({
   draftKey,
   initialText = '',
   conversationId = '',
-  running,
+  runningId,
   chatSettings,
 }: ComposerProps) {
   const { strings, locale } = useLanguage();
@@ -74,12 +74,12 @@ export function Composer({
   const { choice, handlePromptKey } = usePromptChoice(text, setText);
   const { mentions, ...mentioning } = useMentions(text, setText);
   const recipients = mentions.length > 0 || deployment === undefined ? mentions : [deployment];
-  const { uploads, add, remove, clear, restore, isBlocked, isUploading, ready } = useUploads(recipients);
+  const { uploads, add, remove, clear, restore, isBlocked, isUploading, readyAttachments } = useUploads(recipients);
   const isDraggingOver = useFileDrop(add);
   const isUnreachable = useIsUnreachable(service.reachability);
   const canReason = deployment?.canReason === true;
   const canUseAddons = hasAddons && deployment?.isApplication === false && deployment.hasTools;
-  const hasContent = text.trim() !== '' || ready.length > 0;
+  const hasContent = text.trim() !== '' || readyAttachments.length > 0;
   const canSend = deployment !== undefined && !isBlocked && !isUnreachable && hasContent;
   const [sendsWhenUploaded, setSendsWhenUploaded] = useState(false);
 
@@ -90,10 +90,10 @@ export function Composer({
     if (!canSend) return;
     const message = {
       text: text.trim(),
-      attachments: ready,
+      attachments: readyAttachments,
       ...(mentions.length > 0 && { deployments: mentions.map((item) => item.id) }),
     };
-    if (running === undefined) sendMessage(message);
+    if (runningId === undefined) sendMessage(message);
     else outbox.add(conversationId, message);
     setText('');
     // A new key ends the dictation, so that its text does not go into the next message.
@@ -148,7 +148,7 @@ export function Composer({
       {mentioning.choice}
       {queuedMessages.length > 0 && (
         <Guard fallback={null}>
-          <QueueList {...{ messages: queuedMessages, conversationId, editQueued }} isAnswering={running !== undefined} />
+          <QueueList {...{ messages: queuedMessages, conversationId, editQueued }} isAnswering={runningId !== undefined} />
         </Guard>
       )}
       {isPicking && (
@@ -194,12 +194,12 @@ export function Composer({
               <DictateButton key={dictationCount} {...{ text, setText }} />
             </Suspense>
           )}
-          {running !== undefined && <StopButton running={running} />}
-          {(running === undefined || hasContent) && (
+          {runningId !== undefined && <StopButton runningId={runningId} />}
+          {(runningId === undefined || hasContent) && (
             <SendButton
               {...{ isUnreachable }}
               canSend={canSend || (isUploading && deployment !== undefined)}
-              isLater={running !== undefined}
+              isLater={runningId !== undefined}
             />
           )}
         </div>
@@ -301,11 +301,11 @@ function SendButton({ canSend, isUnreachable, isLater }: SendButtonProps) {
 }
 
 /** Stops the current answer. */
-function StopButton({ running }: { readonly running: string }) {
+function StopButton({ runningId }: { readonly runningId: string }) {
   const { stop: name } = useStrings();
   const { replyRunner } = usePage();
   const stop = (): void => {
-    replyRunner.stop(running);
+    replyRunner.stop(runningId);
     focusMessage();
   };
   return (

@@ -37,16 +37,16 @@ interface UploadsState {
   readonly isBlocked: boolean;
   /** Whether the message only waits for uploads in progress. */
   readonly isUploading: boolean;
-  readonly ready: readonly Attachment[];
+  readonly readyAttachments: readonly Attachment[];
 }
 
 /** Files of the message being written, for these recipients. */
 export function useUploads(recipients: readonly Deployment[], initial: readonly Attachment[] = []): UploadsState {
   const { service, isTemporary = false } = usePage();
   const [allUploads, setUploads] = useState(() => initial.map(toUpload));
-  const running = useRef(new Map<string, AbortController>());
+  const controllers = useRef(new Map<string, AbortController>());
   useEffect(() => {
-    const all = running.current;
+    const all = controllers.current;
     return () => {
       for (const controller of all.values()) controller.abort();
     };
@@ -59,7 +59,7 @@ export function useUploads(recipients: readonly Deployment[], initial: readonly 
         if (!controller.signal.aborted)
           setUploads((current) => current.map((upload) => (upload.id === id ? { ...upload, ...part } : upload)));
       };
-      running.current.set(id, controller);
+      controllers.current.set(id, controller);
       setUploads((current) => [...current, { id, name: file.name, type: getFileType(file), progress: 0 }]);
       attachFile(service, file, { onProgress: (progress) => change({ progress }), signal: controller.signal, isTemporary }).then(
         (attachment) => change({ attachment, progress: 1 }),
@@ -68,21 +68,21 @@ export function useUploads(recipients: readonly Deployment[], initial: readonly 
     }
   };
   const remove = (id: string): void => {
-    running.current.get(id)?.abort();
-    running.current.delete(id);
+    controllers.current.get(id)?.abort();
+    controllers.current.delete(id);
     setUploads((current) => current.filter((upload) => upload.id !== id));
   };
   const restore = (attachments: readonly Attachment[]): void => {
     setUploads((current) => [...attachments.map(toUpload), ...current]);
   };
   const uploads = withRejections(allUploads, recipients);
-  const ready = useMemo(
+  const readyAttachments = useMemo(
     () => allUploads.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment])),
     [allUploads],
   );
   const isBlocked = uploads.some(({ attachment, rejection }) => attachment === undefined || rejection !== undefined);
   const isUploading = isBlocked && uploads.every(({ error, rejection }) => error === undefined && rejection === undefined);
-  return { uploads, add, remove, clear: () => setUploads([]), restore, isBlocked, isUploading, ready };
+  return { uploads, add, remove, clear: () => setUploads([]), restore, isBlocked, isUploading, readyAttachments };
 }
 
 function toUpload(attachment: Attachment): Upload {

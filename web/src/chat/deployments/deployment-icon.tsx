@@ -1,6 +1,6 @@
 import type { Deployment } from '../../service/deployments.ts';
 
-const hues = 6;
+const hueCount = 6;
 
 /** The icon of a deployment. Icons on other hosts are not loaded, and the first letter of the name is shown instead. */
 export function DeploymentIcon({
@@ -11,8 +11,8 @@ export function DeploymentIcon({
   readonly size?: 'tiny' | 'small' | 'large';
 }) {
   const { iconUrl, name, id } = deployment;
-  if (iconUrl !== undefined && isOwn(iconUrl)) return <img className={`avatar ${size}`} src={iconUrl} alt="" />;
-  const hue = [...id].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % hues;
+  if (iconUrl !== undefined && isLocalIcon(iconUrl)) return <img className={`avatar ${size}`} src={iconUrl} alt="" />;
+  const hue = [...id].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % hueCount;
   return (
     <span className={`avatar letter hue-${hue} ${size}`} aria-hidden="true">
       {[...name][0]?.toUpperCase()}
@@ -20,7 +20,7 @@ export function DeploymentIcon({
   );
 }
 
-function isOwn(url: string): boolean {
+function isLocalIcon(url: string): boolean {
   if (/^data:image\//i.test(url)) return true;
   return URL.canParse(url, location.href) && new URL(url, location.href).origin === location.origin;
 }

@@ -41,8 +41,8 @@ export function saveLastDeployment(id: string): void {
 }
 
 /**
- * Returns the deployment for the first question of a chat: the one that the user chose last, else the sample, else the first one
- * that needs no consent, else the first one. Never returns a deployment that another user shared. Only the user can choose it.
+ * Returns the deployment for the first question of a chat, in this order: the one that the user chose last, the sample, the first
+ * one that needs no consent, or the first one. Never returns a deployment that another user shared. Only the user can choose it.
  */
 export function pickDefaultDeployment(deployments: readonly Deployment[]): Deployment | undefined {
   const candidates = deployments.filter(({ owner }) => owner !== 'other').sort((left, right) => left.position - right.position);

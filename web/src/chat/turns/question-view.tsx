@@ -79,10 +79,10 @@ function Editor({ question, conversationId, close }: EditorProps) {
   const { replyRunner, deployments } = usePage();
   const deploymentId = useConversation(conversationId)?.deployment;
   const recipients = deployments.filter(({ id }) => id === deploymentId);
-  const { uploads, remove, ready, isBlocked } = useUploads(recipients, question.attachments);
+  const { uploads, remove, readyAttachments, isBlocked } = useUploads(recipients, question.attachments);
   const send = (text: string): void => {
     focusMessage();
-    void replyRunner.sendQuestion(conversationId, { parent: question.parent, attachments: ready, text });
+    void replyRunner.sendQuestion(conversationId, { parent: question.parent, attachments: readyAttachments, text });
   };
   return (
     <TurnEditor
@@ -94,7 +94,7 @@ function Editor({ question, conversationId, close }: EditorProps) {
         onSubmit: send,
         close,
       }}
-      {...{ isBlocked, canBeEmpty: ready.length > 0 }}
+      {...{ isBlocked, canBeEmpty: readyAttachments.length > 0 }}
       submitsOnEnter
     >
       <Uploads uploads={uploads} remove={remove} />

@@ -87,7 +87,7 @@ export function ReplyActions({
 function isContinuable(reply: Reply): boolean {
   const { text, finish, state, isLost, custom } = reply;
   if (text === '' || isLost === true || listClientCalls(reply).length > 0 || hasControls(reply)) return false;
-  // A failed reply with `custom.state` needs no request of its own, because a retry continues it.
+  // A retry continues a failed reply that has `custom.state`.
   return (
     finish === 'length' || state === 'stopped' || state === 'interrupted' || (state === 'failed' && custom.state === undefined)
   );

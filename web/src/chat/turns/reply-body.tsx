@@ -132,10 +132,10 @@ function useSources({ text, custom, state }: Reply) {
       const name = removeTitleNumber(String(attachment.title || strings.attachment));
       return { number: isComplete ? position + 1 : citedNumber, citedNumber, attachment, name };
     });
-    const isCited = new Set(indexes.values());
+    const citedIndexes = new Set(indexes.values());
     return {
       citedSources: unsortedSources.sort((left, right) => left.number - right.number),
-      otherAttachments: attachments.filter((_, index) => !isCited.has(index)),
+      otherAttachments: attachments.filter((_, index) => !citedIndexes.has(index)),
     };
   }, [isRunning, text, attachments, strings]);
   const sources = useMemo<Sources | undefined>(() => {
@@ -146,7 +146,7 @@ function useSources({ text, custom, state }: Reply) {
   return { citedSources, otherAttachments, selected, show, sources: useDeferredValue(sources) };
 }
 
-const longMs = 10_000;
+const longWaitMs = 10_000;
 
 /** Shows that an answer is pending and why: a retry with its reason, a lost connection, no network, or a long wait. */
 function Waiting({ replyId }: { readonly replyId: string }) {
@@ -157,7 +157,7 @@ function Waiting({ replyId }: { readonly replyId: string }) {
   const isReconnecting = useIsReconnecting(replyId);
   const retry = useSyncExternalStore(replyRunner.subscribeToRetries, () => replyRunner.getRetry(replyId));
   useEffect(() => {
-    const timer = setTimeout(() => setIsLong(true), longMs);
+    const timer = setTimeout(() => setIsLong(true), longWaitMs);
     return () => clearTimeout(timer);
   }, []);
   return (

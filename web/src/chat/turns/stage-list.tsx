@@ -23,16 +23,16 @@ type StageState = 'running' | 'done' | 'failed' | 'broken';
 /** Steps of a reply: one line each while it runs, and one collapsed line afterward. */
 export function StageList({ stages, times, isRunning }: StageListProps) {
   const { strings, locale } = useLanguage();
-  const failed = stages.filter(({ status }) => status === 'failed').length;
+  const failedCount = stages.filter(({ status }) => status === 'failed').length;
   const isWorking = isRunning && stages.some(({ status }) => status == null);
   const isBroken = stages.some((stage) => getState(stage, isRunning) === 'broken');
   const [isOpen, setIsOpen] = useState<boolean>();
-  const top = stages.filter(({ index }) => times[index]?.within === undefined);
-  const spans = stages.map(({ index }) => times[index]).filter((time) => time !== undefined);
-  const seconds = toSeconds(
+  const outerStages = stages.filter(({ index }) => times[index]?.within === undefined);
+  const knownTimes = stages.map(({ index }) => times[index]).filter((time) => time !== undefined);
+  const seconds = formatSeconds(
     {
-      startedAtMs: Math.min(...spans.map(({ startedAtMs }) => startedAtMs)),
-      endedAtMs: Math.max(...spans.map(({ endedAtMs = Number.NaN }) => endedAtMs)),
+      startedAtMs: Math.min(...knownTimes.map(({ startedAtMs }) => startedAtMs)),
+      endedAtMs: Math.max(...knownTimes.map(({ endedAtMs = Number.NaN }) => endedAtMs)),
     },
     locale,
   );
@@ -43,16 +43,16 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
       onToggle={({ currentTarget }) => currentTarget.open !== (isOpen ?? isWorking) && setIsOpen(currentTarget.open)}
     >
       <summary>
-        <StageDot state={isWorking ? 'running' : failed > 0 ? 'failed' : isBroken ? 'broken' : 'done'} />
+        <StageDot state={isWorking ? 'running' : failedCount > 0 ? 'failed' : isBroken ? 'broken' : 'done'} />
         <span>
           {strings.stageCount(stages.length)}
-          {failed > 0 && ` · ${strings.stagesFailed(failed)}`}
+          {failedCount > 0 && ` · ${strings.stagesFailed(failedCount)}`}
           {!isWorking && seconds !== undefined && ` · ${seconds}`}
         </span>
         <Icon name="right" />
       </summary>
       <ol aria-label={strings.steps}>
-        {top.map((stage) => (
+        {outerStages.map((stage) => (
           <StageLine key={stage.index} {...{ stage, stages, times, isRunning }} />
         ))}
       </ol>
@@ -63,14 +63,14 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
 function StageLine({ stage, stages, times, isRunning }: StageListProps & { readonly stage: StageDelta }) {
   const { strings, locale } = useLanguage();
   const state = getState(stage, isRunning);
-  const seconds = toSeconds(times[stage.index], locale);
-  const names: Record<StageState, string> = {
+  const seconds = formatSeconds(times[stage.index], locale);
+  const stateNames: Record<StageState, string> = {
     running: strings.stageRunning,
     done: strings.stageDone,
     failed: strings.stageFailed,
     broken: strings.stageBroken,
   };
-  const inner = stages.filter(({ index }) => times[index]?.within === stage.index);
+  const innerStages = stages.filter(({ index }) => times[index]?.within === stage.index);
   const [isOpen, setIsOpen] = useState(false);
   return (
     <li>
@@ -82,7 +82,7 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
           <StageDot state={state} />
           <span className="stage-name">{stage.name || strings.unnamedStage}</span>
           <span className="soft small">
-            {names[state]}
+            {stateNames[state]}
             {seconds !== undefined && ` · ${seconds}`}
           </span>
           <Icon name="right" />
@@ -94,9 +94,9 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
           </div>
         )}
       </details>
-      {inner.length > 0 && (
+      {innerStages.length > 0 && (
         <ol>
-          {inner.map((child) => (
+          {innerStages.map((child) => (
             <StageLine key={child.index} {...{ stage: child, stages, times, isRunning }} />
           ))}
         </ol>
@@ -146,7 +146,7 @@ function getState({ status }: StageDelta, isRunning: boolean): StageState {
   return isRunning ? 'running' : 'broken';
 }
 
-function toSeconds(time: StageTime | undefined, locale: string): string | undefined {
+function formatSeconds(time: StageTime | undefined, locale: string): string | undefined {
   if (time?.endedAtMs === undefined || !Number.isFinite(time.endedAtMs - time.startedAtMs)) return undefined;
   const seconds = (time.endedAtMs - time.startedAtMs) / 1000;
   if (seconds < 0.05) return undefined;

@@ -73,8 +73,8 @@ const TurnView = memo(function TurnView({ turn, versionIds, next, ...viewProps }
   const ids = versionIds.split(' ');
   if (turn.kind === 'question')
     return <QuestionView question={turn} versionIds={ids} conversationId={viewProps.conversationId} />;
-  const answered = next?.kind === 'question' ? next : undefined;
-  return <ReplyView reply={turn} versionIds={ids} nextQuestion={answered} {...viewProps} />;
+  const nextQuestion = next?.kind === 'question' ? next : undefined;
+  return <ReplyView reply={turn} versionIds={ids} nextQuestion={nextQuestion} {...viewProps} />;
 });
 
 const nearEndPixels = 80;

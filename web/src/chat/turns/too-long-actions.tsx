@@ -25,19 +25,19 @@ export function TooLongActions({ conversationId, questionId, deployment }: TooLo
   const { error, isRunning: isSummarizing, run } = useAction();
   const controller = useRef(new AbortController());
   useEffect(() => {
-    const here = new AbortController();
-    controller.current = here;
-    return () => here.abort();
+    const current = new AbortController();
+    controller.current = current;
+    return () => current.abort();
   }, []);
-  const earlier = conversation === undefined ? [] : listEarlierTurns(conversation, questionId);
-  if (conversation === undefined || earlier.length === 0) return null;
+  const earlierTurns = conversation === undefined ? [] : listEarlierTurns(conversation, questionId);
+  if (conversation === undefined || earlierTurns.length === 0) return null;
   const shorten = (): void => {
     focusMessage();
     void replyRunner.answer(conversationId, questionId, { isShortened: true });
   };
   const continueInNewChat = async (): Promise<void> => {
     const { signal } = controller.current;
-    const summary = await summarize(service, { turns: earlier, model: deployment, signal });
+    const summary = await summarize(service, { turns: earlierTurns, model: deployment, signal });
     const question = conversation.turns[questionId];
     const text = `${strings.summaryOfChat}\n\n${summary}\n\n${question?.kind === 'question' ? question.text : ''}`;
     saveDraft(user, 'new', text.trimEnd());
