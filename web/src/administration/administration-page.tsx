@@ -69,7 +69,7 @@ function Section({ kinds, section, id }: SectionProps) {
 /** Kinds without a link. Other actions create their entries. */
 const managedKinds: ReadonlySet<string> = new Set(['limit-resets']);
 
-/** Links to the sections, which include all kinds that the service lists. */
+/** Links to the sections: the kinds that the service lists, except `managedKinds`, and the other views. */
 function SectionLinks({ kinds, section }: { readonly kinds: readonly Kind[]; readonly section: string | undefined }) {
   const strings = useAdminStrings();
   const toLink = (target: string | undefined): Route => ({

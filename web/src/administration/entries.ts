@@ -20,7 +20,7 @@ export interface Entry {
   /** `file`: a configuration file defines the entry. `user`: a user created the key. */
   readonly source: 'file' | 'runtime' | 'user';
   readonly etag: string;
-  /** Settings without the metadata in the other fields. Secrets are `***`. */
+  /** Fields of the entry without its metadata. Secrets are `***`. */
   readonly value: JsonObject;
   /** First characters of a key. '' if unknown. */
   readonly prefix: string;
@@ -88,7 +88,7 @@ export interface CreatedKey {
 }
 
 const pageSize = 500;
-/** Maximum number of entries of one kind that the page loads. */
+/** Number of items of a list after which no further page is loaded. */
 const maxEntries = 10_000;
 const metadataFields = ['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt'];
 
@@ -107,7 +107,10 @@ interface LoadOptions<Item> {
   readonly onPage?: (items: readonly Item[]) => void;
 }
 
-/** Loads all entries of a kind. Calls `onPage` with all entries so far after each page, so that the first ones are visible early. */
+/**
+ * Loads the entries of a kind, up to `maxEntries`. Calls `onPage` with the entries so far after each page, so that the first ones
+ * are visible early.
+ */
 export function listEntries(service: Service, kind: string, options: LoadOptions<Entry> = {}): Promise<readonly Entry[]> {
   return listAll(service, kind, toEntry, options);
 }
@@ -116,7 +119,7 @@ export function listAlerts(service: Service, signal?: AbortSignal): Promise<read
   return listAll(service, 'configured-alerts', toAlert, { signal });
 }
 
-/** Loads all pages of a list of the administration. */
+/** Loads the items of a list of the administration, up to `maxEntries`. */
 export async function listAll<Item>(
   service: Service,
   path: string,
@@ -148,7 +151,7 @@ export async function saveEntry(
   return toEntry(toObject(await service.json(toPath(kind, id), { method: 'PUT', body: value, headers })));
 }
 
-/** Deletes an entry. With `isForced`, also deletes an entry that others refer to. */
+/** Deletes an entry. With `isForced`, also deletes an entry that other entries refer to. */
 export async function deleteEntry(service: Service, kind: string, id: string, isForced: boolean): Promise<void> {
   await service.send(`${toPath(kind, id)}${isForced ? '?force=true' : ''}`, { method: 'DELETE' });
 }
@@ -207,7 +210,7 @@ export async function rollBack(service: Service, changeId: string): Promise<void
   await service.send(`${toPath('changes', changeId)}/rollback`, { method: 'POST', body: {} });
 }
 
-/** Returns the user who last changed an entry, or '' if it is unknown. */
+/** Returns the user who last changed an entry, or '' if the latest page of changes does not contain it. */
 export async function findLastAuthor(service: Service, kind: string, id: string): Promise<string> {
   const { changes } = await listChanges(service);
   for (const listed of changes) {

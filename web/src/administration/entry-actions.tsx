@@ -96,7 +96,7 @@ function DeleteButton({ kind, name, id }: Pick<EntryActionsProps, 'kind' | 'name
   );
 }
 
-/** Choices for the time in seconds in which a replaced secret still works. */
+/** Choices for the time, in seconds, during which a replaced secret still works. */
 const overlaps = [0, 3600, 86_400, 7 * 86_400] as const;
 
 /** Data of a key, and the actions that rotate, block, and unblock it. */
@@ -111,7 +111,8 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
   const isBlocked = stored.value.disabled === true;
   const rotate = async (): Promise<void> => {
     const createdKey = await rotateKey(service, stored.id, overlap);
-    // Read before the dialog closes, because the next action needs the new ETag. Without it, the secret must still be shown.
+    // Read before the dialog closes, because the next action needs the new ETag. If reading fails, the secret must still be
+    // shown.
     setRotation({ createdKey, rotated: await readEntry(service, 'keys', stored.id).catch(() => undefined) });
   };
   const setBlocked = async (disabled: boolean): Promise<void> => {

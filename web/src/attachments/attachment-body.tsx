@@ -13,7 +13,7 @@ import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
 import './attachments.css';
 
-/** Browsers need seconds for the layout of 100,000 cells. */
+/** Maximum number of columns of a table. Browsers need seconds for the layout of 100,000 cells. */
 const maxColumns = 100;
 
 /** Patterns of a cell and its separator. Quoted cells can contain any character (RFC 4180). */
@@ -31,7 +31,7 @@ interface AttachmentCardProps {
   readonly isSent: boolean;
 }
 
-/** One attachment. Displayable content is unfolded, and all content can be downloaded. */
+/** One attachment. Short displayable content starts unfolded. All content except links can be downloaded. */
 export function AttachmentCard({ attachment, isSent }: AttachmentCardProps) {
   const strings = useStrings();
   const kind = getAttachmentKind(attachment);

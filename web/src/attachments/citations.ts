@@ -22,10 +22,10 @@ const codePattern = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
 const maxRangeLength = 20;
 
 /**
- * Maps each cited number, in the order of the text, to the index of its attachment. A title can start with the number, as in
- * `[2] report.pdf`. If no title does, only attachments with a reference count. If there are more of them than cited numbers, a
- * number is a position in this list. Otherwise they follow the order of the cited numbers, because quick apps send only cited
- * attachments.
+ * Maps each cited number, in the order of the text, to the index of its attachment. A title can start with the number, as in `[2]
+ * report.pdf`. If no title starts with a cited number, only attachments with a reference are sources. If there are more sources
+ * than cited numbers, a number is the position of a source. Otherwise, the sources belong to the cited numbers in ascending
+ * order, because quick apps send only cited attachments.
  */
 export function resolveCitations(text: string, attachments: readonly DisplayedAttachment[]): ReadonlyMap<number, number> {
   const numbers = listCitedNumbers(text);

@@ -8,7 +8,10 @@ function getMark(content: string): string {
   return `parley drawing ${content.length} ${checksum}`;
 }
 
-/** Whether the page ended while it drew the content, which may have frozen it. Then it must not draw the content without a click. */
+/**
+ * Whether the page ended while it drew the content, possibly because the content froze it. The page then draws the content only
+ * after a click.
+ */
 export const wasInterrupted = (content: string): boolean => localStorage.getItem(getMark(content)) !== null;
 
 /** Marks content until the returned function is called. A frame or a picture can freeze the page that shows it. */

@@ -118,7 +118,7 @@ export function ProjectsDialog({ summary, title, onClose }: ProjectsDialogProps)
   );
 }
 
-/** Creates a project and starts a chat in it. If a project has the name, it opens that project. */
+/** Creates a project and starts a chat in it. If a project already has the name, only starts the chat. */
 export function NewProjectDialog({ names, close }: { readonly names: readonly string[]; readonly close: () => void }) {
   const strings = useProjectsStrings();
   const { newProject, cancel } = useStrings();

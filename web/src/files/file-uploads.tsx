@@ -20,7 +20,7 @@ interface UploadOptions {
   readonly files: StoredFiles;
   /** Returns the path at which a file with this name is stored. */
   readonly toPath: (name: string) => string;
-  /** Returns whether an existing file with this name may be replaced. If undefined, an upload does not check for one. */
+  /** Returns whether an existing file with this name may be replaced. If undefined, uploads replace files without a check. */
   readonly mayReplace?: (name: string) => Promise<boolean>;
   readonly onStored: (name: string, reference: string) => void;
 }

@@ -56,7 +56,7 @@ export function toFields(source: unknown): readonly Field[] | undefined {
   return document.remainingParts < 0 ? undefined : fields;
 }
 
-/** A schema with the references that it contains. */
+/** State while the fields of a schema are read. */
 interface SchemaDocument {
   /** Schema to which references are relative. */
   readonly root: JsonObject;

@@ -13,7 +13,7 @@ import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 
-/** Edits the notes about the user that every chat sends, and switches them on and off. */
+/** Edits the notes about the user that requests contain, and turns them on and off. */
 export function MemoryDialog({ close }: { readonly close: () => void }) {
   const common = useStrings();
   const strings = useLocalizedStrings({ en: memoryEnglish, de: memoryGerman, fr: memoryFrench, es: memorySpanish });
@@ -32,7 +32,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
     void run(async () => {
       await saveMemory(service, memory);
       setSaved(memory);
-      // The user may have changed it meanwhile.
+      // The user may have changed the draft in the meantime.
       setDraft((current) => (current === memory ? undefined : current));
     });
   };

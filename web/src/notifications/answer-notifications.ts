@@ -44,7 +44,9 @@ export function supportsNotifications(): boolean {
   return 'Notification' in globalThis && isSecureContext;
 }
 
-/** Resolves with whether the setting took effect, because the user or the browser may deny notifications. */
+/**
+ * Turns notifications on or off. Resolves with whether this took effect, because the user or the browser may deny notifications.
+ */
 export async function setNotifications(isOn: boolean): Promise<boolean> {
   if (!isOn) localStorage.removeItem(storageKey);
   else if ((await Notification.requestPermission()) === 'granted') localStorage.setItem(storageKey, 'on');

@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx';
 import { useIsUnreachable } from '../service/reachability.ts';
 import { useStrings } from '../strings/strings.tsx';
 
-/** A note while the service is unreachable. When it returns, the list of deployments is reloaded. */
+/** A note while the service is unreachable. When the service can be reached again, the list of deployments is reloaded. */
 export function OfflineNote() {
   const strings = useStrings();
   const { service, refresh } = usePage();

@@ -110,7 +110,7 @@ function ConfigurationIssues({ title, issues }: { readonly title: string; readon
   );
 }
 
-/** Health of the service, with its problems. */
+/** Health of the node that responded, with its problems. */
 function HealthSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
   const { locale } = useLanguage();

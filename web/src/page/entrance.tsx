@@ -168,7 +168,7 @@ function useActiveSession(active: ActiveSession | undefined, endSession: () => v
   return endedVisitor !== undefined && endedVisitor === active?.visitor;
 }
 
-/** Opens a session, or returns the reason for an unknown visitor. */
+/** Opens a session. Returns a failure if the service rejects the credentials of the visitor. */
 async function signInVisitor(visitor: Visitor, strings: Strings): Promise<ActiveSession | SignInFailure> {
   try {
     return { visitor, session: await openSession(new Service(visitor), visitor.knownUserId) };
@@ -197,8 +197,8 @@ interface FirstVisitor {
 }
 
 /**
- * Identifies the visitor: back from an identity provider, known to the tab or the browser, or signed in in another tab. The function
- * immediately removes the sign-in data from the address.
+ * Finds the visitor: one who returns from an identity provider, one whose sign-in this tab or browser stores, or one who is
+ * signed in in another tab. Immediately removes the sign-in data from the address.
  */
 function findFirstVisitor(): FirstVisitor {
   const linkedKey = consumeLinkedKey();

@@ -89,7 +89,10 @@ export function useVisibility(): string {
   return useStrings().visibleTo(getKeyTeam(user));
 }
 
-/** Returns a function that returns the name of a deployment. If it is not available to the user, the stored name or the ID. */
+/**
+ * Returns a function that returns the name of a deployment. If the deployment is not available to the user, the function returns
+ * the stored name, or a readable form of the ID.
+ */
 export function useGetName(): (id: string, storedName?: string) => string {
   const { deployments } = usePage();
   return (id, storedName) => deployments.find((deployment) => deployment.id === id)?.name ?? storedName ?? getReadableName(id);

@@ -150,8 +150,8 @@ async function createTitle(options: NamingOptions, conversationId: string): Prom
 }
 
 /**
- * Synchronizes the library between devices. Returns a function that ends this. Resolves when the list is known, or after a short
- * time.
+ * Synchronizes the library with the service. Resolves when the list of chats is known, or after `maxStartMs`, with a function
+ * that stops the synchronization.
  */
 async function startSync(service: Service, database: Database, library: Library): Promise<() => void> {
   const sync = new ServerSync({ chats: new Chats(service), database, onChange: (id) => void library.applyRemoteChange(id) });

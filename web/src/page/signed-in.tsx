@@ -159,7 +159,10 @@ function renderLazyContent(route: Route, canAudit: boolean, openMenu: () => void
   return undefined;
 }
 
-/** A note about a new version of the page. It is never reloaded automatically, and not while an answer is in progress. */
+/**
+ * A note about a new version of the page. The page is never reloaded automatically, and the note offers no reload while an answer
+ * is in progress.
+ */
 function VersionNote() {
   const strings = useStrings();
   const { library, replyRunner } = usePage();
@@ -201,7 +204,10 @@ function useNewVersion(): boolean {
   return isNew;
 }
 
-/** Built scripts have content-based names. Returns false if the check fails. */
+/**
+ * Returns whether the service has other scripts than this page, because the names of built scripts depend on their content.
+ * Returns false if the check fails.
+ */
 async function isNewVersionServed(): Promise<boolean> {
   const currentScript = document.querySelector('script[type="module"][src*="/assets/"]')?.getAttribute('src');
   const answer = await fetch('./', { cache: 'no-cache', credentials: 'omit' }).catch(() => undefined);

@@ -10,7 +10,7 @@ export interface ChoiceKeys {
 interface Item {
   readonly id: string;
   readonly name: string;
-  /** Source of the item, if the list has several. */
+  /** Source of the item, if the list combines several sources. */
   readonly note?: string;
 }
 

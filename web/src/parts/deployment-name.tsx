@@ -6,7 +6,7 @@ interface DeploymentNameProps {
   readonly name?: string | undefined;
 }
 
-/** The name of a deployment with its ID in small type. For a deployment without a known name, the end of its ID. */
+/** The name of a deployment with its ID in small type. A deployment without a known name shows the end of its ID instead. */
 export function DeploymentName({ id, name: knownName }: DeploymentNameProps) {
   const { deployments } = usePage();
   const deployment = deployments.find((option) => option.id === id);

@@ -112,7 +112,7 @@ interface PromptTransferProps {
   readonly attempt: (action: Promise<unknown>) => void;
 }
 
-/** Exports all prompts or one, and imports prompts of a file, so that users can exchange them. */
+/** Exports all prompts and imports prompts of a file, so that users can exchange them. */
 function PromptTransfer({ names, attempt }: PromptTransferProps) {
   const strings = usePromptsStrings();
   const { service } = usePage();

@@ -44,7 +44,10 @@ const maxFileBytes = 1024 ** 3;
 const maxConversations = 50_000;
 const parseLimits = { maxDepth: 2000, maxNodes: 2_000_000 };
 
-/** Imports every chat of a file, one after the other. Throws `UnreadableFileError` if the format is unknown. */
+/**
+ * Imports the chats of a file, one after the other, up to `maxConversations`. Throws `UnreadableFileError` if the format is
+ * unknown or the file is too large.
+ */
 export async function importFile(file: Blob, options: ImportOptions): Promise<ImportReport> {
   if (file.size > maxFileBytes) throw new UnreadableFileError('large');
   const report: ImportReport = { added: 0, merged: 0, same: 0, rejected: 0, isTruncated: false, dropped: { files: 0, steps: 0 } };

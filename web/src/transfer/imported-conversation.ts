@@ -1,6 +1,6 @@
 import type { Conversation, Question, Reply, Turn } from '../conversation/conversation.ts';
 
-/** Content of a file that chats here do not support. */
+/** Numbers of omitted items of a file, which chats here do not support. */
 export interface DroppedContent {
   files: number;
   /** Tool calls, their results, and thoughts. */
