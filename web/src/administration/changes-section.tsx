@@ -110,7 +110,7 @@ function WriteItem({
   const fieldStrings = useFieldStrings();
   const section = kinds.find((entryKind) => entryKind.kind === kind)?.section ?? kind;
   const title = `${getKindTexts(strings, kind).title} › ${id}`;
-  const labeled = differences.flatMap(expandDifference).map(({ path, before, after }) => ({
+  const labeledDifferences = differences.flatMap(expandDifference).map(({ path, before, after }) => ({
     label: toPathLabel(path, { kind, id, section }, fieldStrings) || strings.everything,
     ...{ before, after },
   }));
@@ -121,15 +121,15 @@ function WriteItem({
         {action === 'deleted' ? title : <a href={formatRoute({ at: 'administration', section: kind, id })}>{title}</a>}
       </p>
       {action === 'updated' ? (
-        <DifferenceList differences={labeled} />
+        <DifferenceList differences={labeledDifferences} />
       ) : (
-        labeled.length > 0 && (
+        labeledDifferences.length > 0 && (
           <details className="more-settings">
             <summary>
               <Icon name="right" />
               {strings.details}
             </summary>
-            <DifferenceList differences={labeled} />
+            <DifferenceList differences={labeledDifferences} />
           </details>
         )
       )}

@@ -106,14 +106,14 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
   const { service, announce } = usePage();
   const [overlap, setOverlap] = useState<number>(3600);
   const [isRotating, setIsRotating] = useState(false);
-  const [rotation, setRotation] = useState<{ readonly createdKey: CreatedKey; readonly rotated: Entry | undefined }>();
+  const [rotation, setRotation] = useState<{ readonly createdKey: CreatedKey; readonly rotatedEntry: Entry | undefined }>();
   const { error, run } = useAction();
   const isBlocked = stored.value.disabled === true;
   const rotate = async (): Promise<void> => {
     const createdKey = await rotateKey(service, stored.id, overlap);
     // Read before the dialog closes, because the next action needs the new ETag. If reading fails, the secret must still be
     // shown.
-    setRotation({ createdKey, rotated: await readEntry(service, 'keys', stored.id).catch(() => undefined) });
+    setRotation({ createdKey, rotatedEntry: await readEntry(service, 'keys', stored.id).catch(() => undefined) });
   };
   const setBlocked = async (disabled: boolean): Promise<void> => {
     draft.accept(await saveEntry(service, 'keys', { id: stored.id, etag: stored.etag, value: { ...stored.value, disabled } }));
@@ -163,8 +163,8 @@ function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly st
           createdKey={rotation.createdKey}
           onClose={() => {
             setRotation(undefined);
-            if (rotation.rotated === undefined) void draft.load();
-            else draft.accept(rotation.rotated);
+            if (rotation.rotatedEntry === undefined) void draft.load();
+            else draft.accept(rotation.rotatedEntry);
           }}
         />
       )}

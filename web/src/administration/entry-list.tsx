@@ -84,7 +84,7 @@ export function EntryTable({ label, entries, columns, empty }: EntryTableProps) 
     [entries, searchText],
   );
   if (entries.length === 0) return <p className="empty-state">{empty}</p>;
-  const number = (count: number): string => count.toLocaleString(locale);
+  const formatNumber = (count: number): string => count.toLocaleString(locale);
   return (
     <>
       {entries.length > 8 && (
@@ -99,8 +99,8 @@ export function EntryTable({ label, entries, columns, empty }: EntryTableProps) 
       )}
       <p className="soft small" role="status">
         {matches.length === entries.length
-          ? strings.count(number(matches.length))
-          : strings.found(number(matches.length), number(entries.length))}
+          ? strings.count(formatNumber(matches.length))
+          : strings.found(formatNumber(matches.length), formatNumber(entries.length))}
       </p>
       {matches.length > 0 && (
         <DataTable<Entry>
@@ -165,8 +165,8 @@ function useColumns(kind: string): readonly [Column<Entry>, ...Column<Entry>[]] 
 
 function listProtocols({ upstreams, protocol }: Entry['value'], names: Readonly<Record<string, string>>): string {
   const items = filterObjects(upstreams);
-  const used = items.map((upstream) => String(upstream.protocol ?? protocol ?? 'openai'));
-  return [...new Set(used)].map((name) => (Object.hasOwn(names, name) ? names[name] : name)).join(', ');
+  const usedProtocols = items.map((upstream) => String(upstream.protocol ?? protocol ?? 'openai'));
+  return [...new Set(usedProtocols)].map((name) => (Object.hasOwn(names, name) ? names[name] : name)).join(', ');
 }
 
 /** The description or address of an entry, or the names of its settings. */

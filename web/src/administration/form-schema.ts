@@ -43,7 +43,7 @@ export function toFormSchema(schema: JsonObject, context: FormContext): JsonObje
 function describeNode(node: JsonObject, path: readonly string[], context: FormContext): JsonObject {
   const name = path.at(-1) ?? '';
   const result: Record<string, unknown> = { ...node, [formKeywords.addLabel]: context.strings.additions[name] };
-  if (Array.isArray(node.anyOf)) result.anyOf = node.anyOf.map((form) => describeVariant(form, path, context));
+  if (Array.isArray(node.anyOf)) result.anyOf = node.anyOf.map((branch) => describeVariant(branch, path, context));
   if (isJsonObject(node.items)) result.items = describeItem(node.items, path, context);
   if (isJsonObject(node.additionalProperties))
     result.additionalProperties = describeNode(node.additionalProperties, path, context);
@@ -64,13 +64,13 @@ function describeNode(node: JsonObject, path: readonly string[], context: FormCo
 
 function describeProperties(properties: JsonObject, path: readonly string[], context: FormContext): JsonObject {
   const { kind, strings } = context;
-  const common = commonFields[path.join('.')];
-  const managed = path.length === 1 ? (managedFields[kind] ?? []) : [];
-  const entries = Object.entries(properties).filter(([name]) => !managed.includes(name));
+  const commonNames = commonFields[path.join('.')];
+  const managedNames = path.length === 1 ? (managedFields[kind] ?? []) : [];
+  const entries = Object.entries(properties).filter(([name]) => !managedNames.includes(name));
   return Object.fromEntries(
     entries.map(([name, schema]) => {
       const fieldPath = [...path, name];
-      const order = common?.indexOf(name) ?? 0;
+      const order = commonNames?.indexOf(name) ?? 0;
       const property = describeNode(toObject(schema), fieldPath, context);
       const label = findText(strings.labels, fieldPath);
       const hint = label === undefined ? property.description : findText(strings.hints, fieldPath);
@@ -90,10 +90,10 @@ function describeItem(item: JsonObject, path: readonly string[], context: FormCo
   return roleFields.includes(name) ? withSuggestions(described, context.roles) : described;
 }
 
-function describeVariant(form: unknown, path: readonly string[], context: FormContext): unknown {
-  if (!isJsonObject(form)) return form;
-  const described = describeNode(form, path, context);
-  const type = isJsonObject(form.properties) && isJsonObject(form.properties.type) ? form.properties.type.const : undefined;
+function describeVariant(branch: unknown, path: readonly string[], context: FormContext): unknown {
+  if (!isJsonObject(branch)) return branch;
+  const described = describeNode(branch, path, context);
+  const type = isJsonObject(branch.properties) && isJsonObject(branch.properties.type) ? branch.properties.type.const : undefined;
   const label = typeof type === 'string' ? context.strings.variants[type] : undefined;
   return label === undefined ? described : { ...described, description: label };
 }

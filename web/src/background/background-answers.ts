@@ -94,14 +94,14 @@ export class BackgroundAnswers {
     id: string,
     { signal, onDisconnect }: { signal: AbortSignal; onDisconnect: () => void },
   ): AsyncGenerator<JsonObject> {
-    for (let last = -1; ; ) {
+    for (let lastSequence = -1; ; ) {
       try {
-        const afterQuery = last < 0 ? '' : `&starting_after=${last}`;
+        const afterQuery = lastSequence < 0 ? '' : `&starting_after=${lastSequence}`;
         const response = await this.#service.send(`${getPath(id)}?stream=true${afterQuery}`, { signal });
         for await (const data of readEvents(response, signal)) {
           const event = tryParseJson(data);
           if (!isJsonObject(event)) continue;
-          if (typeof event.sequence_number === 'number') last = event.sequence_number;
+          if (typeof event.sequence_number === 'number') lastSequence = event.sequence_number;
           yield event;
         }
         return;

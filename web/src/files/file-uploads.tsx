@@ -35,17 +35,17 @@ interface FileUploads {
 /** Uploads files one after the other. Completed uploads are removed from the list. */
 export function useFileUploads({ files, toPath, mayReplace, onStored }: UploadOptions): FileUploads {
   const [uploads, setUploads] = useState<readonly PendingUpload[]>([]);
-  const running = useRef(new Map<string, AbortController>());
-  const last = useRef(Promise.resolve());
+  const abortControllers = useRef(new Map<string, AbortController>());
+  const lastUpload = useRef(Promise.resolve());
   useEffect(() => {
-    const controllers = running.current;
+    const controllers = abortControllers.current;
     return () => {
       for (const controller of controllers.values()) controller.abort();
     };
   }, []);
   const remove = (id: string): void => {
-    running.current.get(id)?.abort();
-    running.current.delete(id);
+    abortControllers.current.get(id)?.abort();
+    abortControllers.current.delete(id);
     setUploads((current) => current.filter((item) => item.id !== id));
   };
   const store = async (id: string, file: File, signal: AbortSignal): Promise<void> => {
@@ -66,9 +66,9 @@ export function useFileUploads({ files, toPath, mayReplace, onStored }: UploadOp
     for (const file of newFiles) {
       const id = crypto.randomUUID();
       const controller = new AbortController();
-      running.current.set(id, controller);
+      abortControllers.current.set(id, controller);
       setUploads((current) => [...current, { id, name: file.name, progress: 0 }]);
-      last.current = last.current.then(() => store(id, file, controller.signal));
+      lastUpload.current = lastUpload.current.then(() => store(id, file, controller.signal));
     }
   };
   return { uploads, add, remove };

@@ -31,10 +31,10 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
     return queryWords.every((word) => searchable.includes(word));
   };
   const visibleUpstreams = (filter === 'all' ? rows : withIssues).filter(isMatch);
-  const number = (value: number): string => value.toLocaleString(locale);
+  const formatNumber = (value: number): string => value.toLocaleString(locale);
   const options = [
-    ['all', `${strings.everything} (${number(rows.length)})`],
-    ['withIssues', `${strings.withIssues} (${number(withIssues.length)})`],
+    ['all', `${strings.everything} (${formatNumber(rows.length)})`],
+    ['withIssues', `${strings.withIssues} (${formatNumber(withIssues.length)})`],
   ] as const;
   return (
     <section className="sheet-section operations-upstreams">
@@ -73,8 +73,8 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
                 </span>
               ),
             },
-            { name: strings.tier, isNumeric: true, render: ({ tier }) => number(tier) },
-            { name: strings.weight, isNumeric: true, render: ({ weight }) => number(weight) },
+            { name: strings.tier, isNumeric: true, render: ({ tier }) => formatNumber(tier) },
+            { name: strings.weight, isNumeric: true, render: ({ weight }) => formatNumber(weight) },
           ]}
         />
       )}
@@ -94,7 +94,7 @@ function State({ upstream }: { readonly upstream: Upstream }) {
   const strings = useOperationsStrings();
   const { locale } = useLanguage();
   const { state, failuresInARow, rejectedStatus, pausedUntilMs, parallel = 0, maxParallel, waiting } = upstream;
-  const number = (value: number): string => value.toLocaleString(locale);
+  const formatNumber = (value: number): string => value.toLocaleString(locale);
   const stateText = { ok: strings.inUse, rate_limited: strings.rateLimited, failing: strings.failing }[state];
   return (
     <span className={`verdict ${getSeverity(upstream)}`}>
@@ -104,9 +104,9 @@ function State({ upstream }: { readonly upstream: Upstream }) {
         <span className="soft small">{strings.rejectionHint(rejectedStatus)}</span>
       )}
       {maxParallel !== undefined && (
-        <span className="soft small">{strings.parallelCalls(number(parallel), number(maxParallel))}</span>
+        <span className="soft small">{strings.parallelCalls(formatNumber(parallel), formatNumber(maxParallel))}</span>
       )}
-      {waiting > 0 && <span className="soft small">{strings.waitingCalls(waiting, number(waiting))}</span>}
+      {waiting > 0 && <span className="soft small">{strings.waitingCalls(waiting, formatNumber(waiting))}</span>}
       {pausedUntilMs !== undefined && (
         <span className="soft small">{strings.pausedUntil(formatDateTime(pausedUntilMs, locale))}</span>
       )}

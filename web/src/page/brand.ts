@@ -13,6 +13,6 @@ export interface Brand {
 export function readBrand(): Brand {
   const value = tryParseJson(document.querySelector<HTMLMetaElement>('meta[name="parley-brand"]')?.content ?? '');
   if (!isJsonObject(value)) return {};
-  const text = (key: keyof Brand) => (typeof value[key] === 'string' ? { [key]: value[key] } : {});
-  return { ...text('name'), ...text('logo'), ...text('notice'), ...(value.offline === false && { offline: false }) };
+  const pickText = (key: keyof Brand) => (typeof value[key] === 'string' ? { [key]: value[key] } : {});
+  return { ...pickText('name'), ...pickText('logo'), ...pickText('notice'), ...(value.offline === false && { offline: false }) };
 }

@@ -101,15 +101,15 @@ export function groupSummaries(summaries: readonly ConversationSummary[], nowMs:
 }
 
 function createGrouper(nowMs: number): (atMs: number) => GroupName {
-  const daysAgo = (days: number): number => {
+  const getDayStart = (days: number): number => {
     const day = new Date(nowMs);
     return new Date(day.getFullYear(), day.getMonth(), day.getDate() - days).getTime();
   };
   const days = [
-    ['today', daysAgo(0)],
-    ['yesterday', daysAgo(1)],
-    ['week', daysAgo(7)],
-    ['month', daysAgo(30)],
+    ['today', getDayStart(0)],
+    ['yesterday', getDayStart(1)],
+    ['week', getDayStart(7)],
+    ['month', getDayStart(30)],
   ] as const;
   return (atMs) => {
     const group = days.find(([, fromMs]) => atMs >= fromMs);
@@ -159,8 +159,8 @@ export function useSearchResult(query: string): SearchResult {
   const ids = deepResults.query === deferredQuery ? deepResults.ids : noResults.ids;
   const matches = useMemo(() => {
     if (deferredQuery.trim() === '') return summaries;
-    const titleMatches = new Set(findSummaries(summaries, deferredQuery));
-    return summaries.filter((summary) => titleMatches.has(summary) || ids.has(summary.id));
+    const summaryMatches = new Set(findSummaries(summaries, deferredQuery));
+    return summaries.filter((summary) => summaryMatches.has(summary) || ids.has(summary.id));
   }, [summaries, deferredQuery, ids]);
   const isSearching =
     query !== deferredQuery || (deferredQuery.trim() !== '' && !(deepResults.query === deferredQuery && deepResults.isDone));

@@ -23,13 +23,13 @@ const maxItems = 8;
 export function PromptChoice({ query, keys, setText, close }: PromptChoiceProps) {
   const promptsStrings = usePromptsStrings();
   const { service } = usePage();
-  const { names, shared, load } = usePrompts();
+  const { names, sharedPrompts, load } = usePrompts();
   const [isManaging, setIsManaging] = useState(false);
   const isMatch = (name: string): boolean => name.toLowerCase().includes(query.toLowerCase());
   const ownPrompts = names
     .filter(isMatch)
     .map((name) => ({ id: `own ${name}`, name, getPrompt: () => readPrompt(service, 'said', name) }));
-  const servicePrompts = shared.flatMap((prompt) => {
+  const servicePrompts = sharedPrompts.flatMap((prompt) => {
     const { name } = prompt;
     return isMatch(name) ? [{ id: `shared ${name}`, name, note: promptsStrings.shared, getPrompt: async () => prompt }] : [];
   });
@@ -53,7 +53,7 @@ export function PromptChoice({ query, keys, setText, close }: PromptChoiceProps)
       )}
       {isManaging && (
         <PromptsDialog
-          {...{ names, shared }}
+          {...{ names, sharedPrompts }}
           onChange={load}
           close={() => {
             setIsManaging(false);
@@ -70,12 +70,12 @@ export function PromptChoice({ query, keys, setText, close }: PromptChoiceProps)
 function usePrompts() {
   const { service } = usePage();
   const [names, setNames] = useState<readonly string[]>([]);
-  const [shared, setShared] = useState<readonly StoredPrompt[]>([]);
+  const [sharedPrompts, setSharedPrompts] = useState<readonly StoredPrompt[]>([]);
   const load = async (): Promise<void> => setNames(await listDocuments(service, 'said').catch(() => []));
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs each time the list opens
   useEffect(() => {
     void load();
-    listSharedPrompts(service).then(setShared, () => undefined);
+    listSharedPrompts(service).then(setSharedPrompts, () => undefined);
   }, []);
-  return { names, shared, load };
+  return { names, sharedPrompts, load };
 }

@@ -17,13 +17,13 @@ import '../parts/question-dialog.css';
 interface PromptsDialogProps {
   readonly names: readonly string[];
   /** Prompts that the service offers. */
-  readonly shared: readonly StoredPrompt[];
+  readonly sharedPrompts: readonly StoredPrompt[];
   readonly onChange: () => Promise<void>;
   readonly close: () => void;
 }
 
 /** Lists the user's prompts for adding, editing, and deleting, and those that the service offers. */
-export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogProps) {
+export function PromptsDialog({ names, sharedPrompts, onChange, close }: PromptsDialogProps) {
   const strings = useStrings();
   const promptsStrings = usePromptsStrings();
   const { service } = usePage();
@@ -63,10 +63,10 @@ export function PromptsDialog({ names, shared, onChange, close }: PromptsDialogP
         ))}
       </ul>
       <PromptTransfer {...{ names, attempt }} />
-      {shared.length > 0 && (
+      {sharedPrompts.length > 0 && (
         <section>
           <h3>{promptsStrings.shared}</h3>
-          {shared.map((prompt) => (
+          {sharedPrompts.map((prompt) => (
             <details key={prompt.name}>
               <summary>{prompt.name}</summary>
               <p className="shared-prompt">{prompt.content}</p>

@@ -81,17 +81,17 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
   const { error, isRunning: isCopying, run } = useAction();
   const controller = useRef(new AbortController());
   useEffect(() => {
-    const mounted = new AbortController();
-    controller.current = mounted;
-    return () => mounted.abort();
+    const current = new AbortController();
+    controller.current = current;
+    return () => current.abort();
   }, []);
   // The reader may lack access to the deployment of the shared chat.
   const target = deployments.find(({ id }) => id === shared.deployment) ?? pickDefaultDeployment(deployments);
   const createCopy = async (): Promise<void> => {
     const { signal } = controller.current;
-    const { conversation, missingFiles } = await copyChat(service, shared, signal);
+    const { conversation, missingFileCount } = await copyChat(service, shared, signal);
     library.put({ ...conversation, ...(target !== undefined && { deployment: target.id }) }, 'now');
-    if (missingFiles > 0) announce(strings.filesUnavailable);
+    if (missingFileCount > 0) announce(strings.filesUnavailable);
     go({ at: 'conversation', id: conversation.id });
   };
   return (
@@ -117,7 +117,7 @@ function findStoredName({ deployment, turns }: SharedChat): string | undefined {
 interface ChatCopy {
   readonly conversation: Conversation;
   /** Number of files that are no longer shared. */
-  readonly missingFiles: number;
+  readonly missingFileCount: number;
 }
 
 const sharedFilePattern = /^shared-chats\//;
@@ -134,12 +134,12 @@ async function copyChat(service: Service, shared: SharedChat, signal: AbortSigna
     ...{ id: crypto.randomUUID(), title, deployment, ...times },
     ...{ turns: Object.fromEntries(turns), shown: {} },
   };
-  return { conversation, missingFiles: files.missingFiles };
+  return { conversation, missingFileCount: files.missingFileCount };
 }
 
 /** Copies each file once, even if it appears several times. */
 class FileCopier {
-  missingFiles = 0;
+  missingFileCount = 0;
   readonly #service: Service;
   readonly #signal: AbortSignal;
   readonly #copyByUrl = new Map<string, Attachment | undefined>();
@@ -170,7 +170,7 @@ class FileCopier {
   ): Promise<Partial<Attachment>> {
     if (!this.#copyByUrl.has(url)) {
       const content = await this.#read(url);
-      if (content === undefined) this.missingFiles += 1;
+      if (content === undefined) this.missingFileCount += 1;
       const file = content && new File([content], title || 'file', { type });
       const progress = { signal: this.#signal, onProgress: () => undefined };
       this.#copyByUrl.set(url, file && (await attachFile(this.#service, file, progress)));

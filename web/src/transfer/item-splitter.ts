@@ -18,7 +18,7 @@ export class ItemSplitter {
   #isList: boolean | undefined;
   #item = '';
   #depth = 0;
-  #isText = false;
+  #isInString = false;
   #isEscaped = false;
   #isTooLarge = false;
 
@@ -54,7 +54,7 @@ export class ItemSplitter {
 
   /** Returns the last item of a file without a list. Throws `UnreadableFileError` if the text is incomplete. */
   end(): readonly string[] {
-    if (this.#isList === undefined || this.#depth > 0 || this.#isText) throw new UnreadableFileError('format');
+    if (this.#isList === undefined || this.#depth > 0 || this.#isInString) throw new UnreadableFileError('format');
     return this.#isList ? [] : this.#flush();
   }
 
@@ -69,8 +69,8 @@ export class ItemSplitter {
 
   /** Processes one structural character. Returns whether an item of the list ends before it. */
   #endsItem(mark: string): boolean {
-    if (mark === '"') this.#isText = !this.#isText;
-    if (this.#isText || mark === '"') return false;
+    if (mark === '"') this.#isInString = !this.#isInString;
+    if (this.#isInString || mark === '"') return false;
     if (mark === '[' || mark === '{') this.#depth += 1;
     else if (mark === ']' || mark === '}') this.#depth -= 1;
     const isListEnd = this.#isList === true && this.#depth === 0 && mark === ']';

@@ -115,7 +115,7 @@ function CallsTable({ calls, includesUser, open }: CallsTableProps) {
   const strings = useUsageStrings();
   const { locale } = useLanguage();
   const getName = useGetUsageName();
-  const number = (name: string, format: (call: Call) => string): Column<Call> => ({ name, isNumeric: true, render: format });
+  const toColumn = (name: string, format: (call: Call) => string): Column<Call> => ({ name, isNumeric: true, render: format });
   return (
     <DataTable<Call>
       label={strings.calls}
@@ -142,10 +142,10 @@ function CallsTable({ calls, includesUser, open }: CallsTableProps) {
         },
         ...(includesUser ? [{ name: strings.person, render: ({ user }: Call) => user || strings.unnamed }] : []),
         { name: strings.outcome, render: (call) => <CallOutcome call={call} /> },
-        number(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(locale)),
-        number(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(locale)),
-        number(strings.cost, ({ cost }) => formatUsd(cost, locale)),
-        number(strings.took, ({ durationMs }) => formatSeconds(durationMs, locale)),
+        toColumn(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(locale)),
+        toColumn(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(locale)),
+        toColumn(strings.cost, ({ cost }) => formatUsd(cost, locale)),
+        toColumn(strings.took, ({ durationMs }) => formatSeconds(durationMs, locale)),
         { name: strings.requestId, render: ({ requestId }) => <code className="small">{requestId}</code> },
       ]}
     />

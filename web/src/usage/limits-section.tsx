@@ -73,22 +73,22 @@ function LimitBar({ status, groupName }: { readonly status: LimitStatus; readonl
   const strings = useUsageStrings();
   const { locale } = useLanguage();
   const { kind, period, used, total, resetsAtMs } = status;
-  const amount = (value: number): string => (kind === 'Cost' ? formatUsd(value, locale) : value.toLocaleString(locale));
+  const formatAmount = (value: number): string => (kind === 'Cost' ? formatUsd(value, locale) : value.toLocaleString(locale));
   const name = strings.limitName(kind, period);
-  const remaining = used >= total ? strings.usedUp : strings.remaining(amount(total - used));
+  const remaining = used >= total ? strings.usedUp : strings.remaining(formatAmount(total - used));
   return (
     <li className={`limit ${getFillLevel(used / total)}`}>
       <span className="limit-name">{name}</span>
       <meter
         {...{ className: 'visually-hidden', min: 0, max: total, value: Math.min(used, total) }}
         aria-label={`${groupName}, ${name}`}
-        aria-valuetext={`${strings.ofTotal(amount(used), amount(total))}, ${remaining}`}
+        aria-valuetext={`${strings.ofTotal(formatAmount(used), formatAmount(total))}, ${remaining}`}
       />
       <svg className="limit-bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
         <rect width={Math.min(100, (used / total) * 100)} height="10" />
       </svg>
       <span className="limit-remaining">
-        <strong>{remaining}</strong> <span className="soft">· {strings.ofTotal(amount(used), amount(total))}</span>
+        <strong>{remaining}</strong> <span className="soft">· {strings.ofTotal(formatAmount(used), formatAmount(total))}</span>
       </span>
       {resetsAtMs !== undefined && (
         <time

@@ -58,13 +58,13 @@ function toRow(item: JsonObject): UsageRow {
 }
 
 function toAmounts(item: JsonObject): Amounts {
-  const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
+  const toAmount = (value: unknown): number => (typeof value === 'number' ? value : 0);
   return {
-    calls: number(item.calls),
-    failedCalls: number(item.failedCalls),
-    refusedCalls: number(item.refusedCalls),
-    promptTokens: number(item.promptTokens),
-    completionTokens: number(item.completionTokens),
-    cost: number(item.cost),
+    calls: toAmount(item.calls),
+    failedCalls: toAmount(item.failedCalls),
+    refusedCalls: toAmount(item.refusedCalls),
+    promptTokens: toAmount(item.promptTokens),
+    completionTokens: toAmount(item.completionTokens),
+    cost: toAmount(item.cost),
   };
 }

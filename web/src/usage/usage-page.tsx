@@ -157,15 +157,15 @@ interface SummaryProps {
 function Summary({ total, innerCalls }: SummaryProps) {
   const strings = useUsageStrings();
   const { locale } = useLanguage();
-  const number = (value: number): string => value.toLocaleString(locale);
+  const formatNumber = (value: number): string => value.toLocaleString(locale);
   if (total.calls === 0) return <p className="soft">{strings.noUsage}</p>;
   return (
     <div>
       <p className="usage-summary">
-        {strings.summary(number(total.calls), number(getAmount('tokens', total)), formatUsd(total.cost, locale))}
+        {strings.summary(formatNumber(total.calls), formatNumber(getAmount('tokens', total)), formatUsd(total.cost, locale))}
       </p>
       {innerCalls !== 0 && (
-        <p className="soft small">{strings.innerNote(innerCalls === undefined ? undefined : number(innerCalls))}</p>
+        <p className="soft small">{strings.innerNote(innerCalls === undefined ? undefined : formatNumber(innerCalls))}</p>
       )}
     </div>
   );

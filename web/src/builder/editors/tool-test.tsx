@@ -53,7 +53,7 @@ export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = fa
   );
 }
 
-function Outcome({ result: { outcome, durationMs, attachments, reason } }: { readonly result: ToolResult }) {
+function Outcome({ result: { outcome, durationMs, attachmentCount, reason } }: { readonly result: ToolResult }) {
   const { toolTest: strings, mcpTools } = useBuilderStrings();
   const { formatDuration } = useFormatters();
   const reasons: Readonly<Record<string, string>> = mcpTools.reasons;
@@ -68,7 +68,7 @@ function Outcome({ result: { outcome, durationMs, attachments, reason } }: { rea
   return (
     <p className={outcome === 'answered' ? 'tool-outcome' : 'tool-outcome failed'}>
       <Icon name={outcome === 'answered' ? 'check' : 'alert'} />
-      {isKnown ? reasons[reason] : descriptions[outcome]} {attachments > 0 && strings.files(attachments)}
+      {isKnown ? reasons[reason] : descriptions[outcome]} {attachmentCount > 0 && strings.files(attachmentCount)}
     </p>
   );
 }
@@ -130,7 +130,7 @@ export interface ToolResult {
   /** Text for the model. */
   readonly text: string;
   /** Number of files in the result. */
-  readonly attachments: number;
+  readonly attachmentCount: number;
   readonly durationMs: number;
   /** `failure.reason` of the response if the server cannot be used (docs/quick-apps.md, MCP servers). */
   readonly reason?: string | undefined;
@@ -156,7 +156,7 @@ export async function runTool(
   return {
     outcome: outcomes.find((item) => item === outcome) ?? 'failed',
     text: String(text ?? ''),
-    attachments: Array.isArray(attachments) ? attachments.length : 0,
+    attachmentCount: Array.isArray(attachments) ? attachments.length : 0,
     durationMs: Number(durationMs),
     reason: isJsonObject(failure) ? String(failure.reason) : undefined,
   };
@@ -172,7 +172,7 @@ export async function runDeployment(service: Service, id: string, query: string,
   return {
     outcome: 'answered',
     text: toText(message.content),
-    attachments: Array.isArray(custom.attachments) ? custom.attachments.length : 0,
+    attachmentCount: Array.isArray(custom.attachments) ? custom.attachments.length : 0,
     durationMs: performance.now() - startMs,
   };
 }

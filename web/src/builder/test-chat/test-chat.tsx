@@ -105,8 +105,8 @@ function TestPanel({ id, entry, evaluationState, onClose, deployment, draftKey }
 
 function Starters({ entry, send }: { readonly entry: JsonObject; readonly send: (message: UserMessage) => void }) {
   const { starters: label, defaultStarter } = useStrings();
-  const listed = filterStrings(getValueAt(entry, ['applicationProperties', 'starters']));
-  const texts = listed.filter((starter) => starter !== '');
+  const storedStarters = filterStrings(getValueAt(entry, ['applicationProperties', 'starters']));
+  const texts = storedStarters.filter((starter) => starter !== '');
   const starters = texts.length > 0 ? [...new Set(texts)] : [defaultStarter];
   return (
     <ul className="starters" aria-label={label}>
@@ -290,14 +290,14 @@ function TraceSummary({ steps, totalMs }: { readonly steps: readonly TraceStep[]
   const { stagesFailed } = useStrings();
   const { formatDuration, formatUsage } = useFormatters();
   if (steps.length === 0) return null;
-  const turns = steps.filter(({ kind }) => kind === 'model').length;
-  const tools = steps.filter(({ kind }) => kind === 'tool').length;
-  const failed = steps.filter(({ hasFailed }) => hasFailed).length;
-  const parts = [strings.turnCount(turns), strings.toolCount(tools), formatDuration(totalMs), ...formatUsage(steps)];
+  const turnCount = steps.filter(({ kind }) => kind === 'model').length;
+  const toolCount = steps.filter(({ kind }) => kind === 'tool').length;
+  const failedCount = steps.filter(({ hasFailed }) => hasFailed).length;
+  const parts = [strings.turnCount(turnCount), strings.toolCount(toolCount), formatDuration(totalMs), ...formatUsage(steps)];
   return (
     <span className="soft small">
       {parts.filter((part) => part !== '').join(' · ')}
-      {failed > 0 && <strong className="trace-failed"> · {stagesFailed(failed)}</strong>}
+      {failedCount > 0 && <strong className="trace-failed"> · {stagesFailed(failedCount)}</strong>}
     </span>
   );
 }
