@@ -48,7 +48,7 @@ export function toBlobType(kind: AttachmentKind, type = ''): string {
   return (isPreviewable ? toEssence(type) : undefined) ?? 'application/octet-stream';
 }
 
-/** Whether the URL is neither embedded data nor a stored file. The page never loads such content. */
+/** Whether the URL leads to content that is not embedded and not a stored file. The page never loads such content. */
 const isExternal = (url: string): boolean => !/^data:/i.test(url) && toReferencePath(url) === undefined;
 
 const extensions: Readonly<Record<string, string>> = {

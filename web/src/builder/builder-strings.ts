@@ -98,7 +98,7 @@ const redundantTexts: ReadonlySet<string> = new Set([
   'Address of the server.',
   'Settings of document search. Default: those of the service.',
 ]);
-/** Matches a description whose last sentence says that the setting is empty by default. */
+/** Matches a description that ends with the information that the setting is empty by default. */
 const noneByDefault = /\bDefault: none\.$/;
 // Pattern bound: runs in the user's own tab, on one description of a field.
 const lastSentence = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;

@@ -68,7 +68,7 @@ interface KeyHintProps {
   readonly createdKey: CreatedKey | undefined | null;
 }
 
-/** Explains in which file to save a snippet and how to set its key. */
+/** Names the file of a snippet, if it has one, and explains how to set the key. */
 function KeyHint({ file, createdKey }: KeyHintProps) {
   const strings = useCodeStrings();
   const line = `export KEY=${createdKey?.key ?? '…'}`;

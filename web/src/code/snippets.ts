@@ -33,7 +33,7 @@ export function toSnippets(options: SnippetOptions): readonly Snippet[] {
   ];
 }
 
-/** Adds a user key to a snippet. Shell snippets start with it, and others are unchanged. */
+/** Adds a user key to a snippet. Only shell snippets change: they start with the key. */
 export function addKey(snippet: Snippet, key: string): Snippet {
   return snippet.language === 'bash' ? { ...snippet, text: `export KEY=${key}\n${snippet.text}` } : snippet;
 }

@@ -126,8 +126,8 @@ interface Graph {
 }
 
 /**
- * Places each deployment after all deployments that use it, so that edges run in one direction, except within cycles. Deployments
- * to which no known dependency leads are placed next to the root.
+ * * Places each deployment after all deployments that use it, so that edges run in one direction, except within cycles.
+ * Deployments that cannot be reached through known dependencies are placed next to the root.
  */
 export function buildGraph(root: string, form: ConsentForm, listDependencies: (id: string) => readonly string[]): Graph {
   const listTargets = (id: string): readonly string[] => [...new Set(listDependencies(id))].filter((target) => form.has(target));

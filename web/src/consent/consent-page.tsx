@@ -20,7 +20,7 @@ interface ConsentPageProps {
   readonly openMenu: () => void;
 }
 
-/** Asks whether a deployment may use others on behalf of the user. */
+/** Asks whether a deployment may use other deployments on behalf of the user. */
 export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   const strings = useStrings();
   const consentStrings = useConsentStrings();

@@ -14,7 +14,7 @@ export interface ChatSettings {
   readonly temperature?: number;
   /** Maximum length of an answer in tokens. */
   readonly maxTokens?: number;
-  /** Sent only to deployments that can reason, because others reject it. */
+  /** Sent only to deployments that can reason, because deployments without reasoning reject it. */
   readonly effort?: Effort;
   /** IDs of the tools of the service for the model. */
   readonly addons?: readonly string[];

@@ -27,10 +27,10 @@ const endsWithWord = new RegExp(`${spacedScripts}[.,;:!?]?$`, 'u');
 const startsWithWord = new RegExp(`^${spacedScripts}`, 'u');
 
 /**
- * Builds the request that continues a truncated answer. A request that ends with the assistant message would be the direct way,
- * but some upstreams reject it and most others start a new answer. A user message works with all upstreams and with applications.
- * It is not a turn of the chat. Models omit the next space or the rest of a word, so they are asked to repeat the last words,
- * which are removed when the parts are joined.
+ * Builds the request that continues a truncated answer. The direct way would be a request that ends with the assistant message,
+ * but some upstreams reject it, and most of the rest start a new answer. A user message works with all upstreams and with
+ * applications. It is not a turn of the chat. Models omit the next space or the rest of a word. The prompt therefore requests a
+ * repetition of the last words, and joining the parts removes it.
  */
 export function toContinuation(truncated: Reply): Continuation {
   const content = `Your last answer was cut off before its end. Continue it from there. Start with an exact copy of its last words below, and continue after them. Do not start again, do not repeat other parts, and do not mention this message.\n\n${getTail(truncated.text)}`;

@@ -9,7 +9,7 @@ export function listTags(summaries: readonly ConversationSummary[], otherNames: 
   return [...names].sort((left, right) => left.localeCompare(right));
 }
 
-/** Filters the listed chats. A search includes archived ones and those of all projects. */
+/** Filters the listed chats. A search includes archived chats and the chats of all projects. */
 export function filterConversations(
   summaries: readonly ConversationSummary[],
   filter: ConversationFilter,

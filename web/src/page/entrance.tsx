@@ -27,7 +27,7 @@ interface ActiveSession {
   readonly visitor: Visitor;
 }
 
-/** Shows the page to signed-in users, and the sign-in view to others. */
+/** Shows the page to signed-in users. Shows the sign-in view if no user is signed in. */
 export function Entrance() {
   const strings = useStrings();
   const [active, setActive] = useState<ActiveSession>();
@@ -197,8 +197,8 @@ interface FirstVisitor {
 }
 
 /**
- * Finds the visitor: one who returns from an identity provider, one whose sign-in this tab or browser stores, or one who is
- * signed in in another tab. Immediately removes the sign-in data from the address.
+ * Finds the visitor in this order: the response of an identity provider, the sign-in that this tab or browser stores, or the
+ * sign-in of another tab. Immediately removes the sign-in data from the address.
  */
 function findFirstVisitor(): FirstVisitor {
   const linkedKey = consumeLinkedKey();

@@ -10,7 +10,7 @@ interface Pages<Page> {
   readonly isLoading: boolean;
   /** Undefined if there are no more pages. */
   readonly loadMore: (() => void) | undefined;
-  /** Loads the first page again, and drops the others. */
+  /** Loads the first page again, and drops the later pages. */
   readonly reload: () => void;
 }
 

@@ -52,8 +52,8 @@ export function describeError({ code, message }: Pick<ErrorDetails, 'code' | 'me
 }
 
 /**
- * Describes why an answer failed. The text is the display message of the failed deployment, else a text for the code, else a text
- * for the status. The message of the service appears only in the details.
+ * Describes why an answer failed. Uses the first of these texts: the display message of the failed deployment, the text for the
+ * code, and the text for the status. The message of the service appears only in the details.
  */
 export function describeAnswerError(error: Pick<ErrorDetails, 'status' | 'code' | 'displayMessage'>, strings: Strings): string {
   const { status, code, displayMessage } = error;

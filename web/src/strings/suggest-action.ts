@@ -10,7 +10,7 @@ interface SuggestionContext {
   readonly isAnswer?: boolean;
 }
 
-/** Suggests an action by code, else by status. */
+/** Suggests an action by code, or by status if the code has no suggestion. */
 export function suggestAction(error: ErrorDetails, context: SuggestionContext): string {
   const { status, code } = error;
   const { strings } = context;

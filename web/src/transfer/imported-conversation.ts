@@ -15,7 +15,7 @@ export interface ImportedConversation {
   readonly model: string;
 }
 
-/** A message of another product. Messages that are neither questions nor answers have no `kind`. */
+/** A message of another product. `kind` is undefined for messages that do not become turns. */
 export interface ImportedMessage {
   readonly id: string;
   /** The previous message, or '' for the first. */

@@ -15,7 +15,7 @@ export interface Amounts {
 }
 
 export interface UsageRow extends Amounts {
-  /** '' if the query does not group by day. The same applies to the next three fields. */
+  /** Day of the sums. Each field from here on is '' if the query does not group by it. */
   readonly day: string;
   readonly deployment: string;
   readonly user: string;

@@ -18,7 +18,7 @@ interface ConsentPromptProps {
   readonly onPostpone?: () => void;
 }
 
-/** Explains which data is shared with which applications, and lets the user accept. */
+/** Explains the data that is shared and the applications that receive it, and lets the user accept. */
 export function ConsentPrompt({ deployment, form: initialForm, conversationId, onAccept, onPostpone }: ConsentPromptProps) {
   const strings = useStrings();
   const { service, announce } = usePage();

@@ -28,7 +28,7 @@ export interface DeploymentChoiceProps {
 const kinds = ['all', 'models', 'applications', 'files', 'tools'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Up to this number of deployments, the dialog shows neither filters nor recent deployments. */
+/** Maximum number of deployments for which the dialog omits the filters and the recent deployments. */
 const maxInShortList = 8;
 
 /** Chooses among all deployments of the user. */
@@ -239,9 +239,9 @@ function Versions({ family, pick }: Pick<DeploymentOptionProps, 'family' | 'pick
 }
 
 /**
- * Groups deployments with the same name and with versions into families (docs/wire.md, Listings). A family takes the position of
- * its first member and starts with the selected version, else the latest. Deployments that other users shared never join the
- * family of another owner.
+ * * Groups deployments with the same name and with versions into families (docs/wire.md, Listings). A family takes the position
+ * of its first member. It starts with the selected version, or with the latest one if none is selected. Deployments that other
+ * users shared never join the family of another owner.
  */
 export function toFamilies(
   deployments: readonly Deployment[],
