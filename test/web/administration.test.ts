@@ -125,7 +125,7 @@ describe('the administration page', () => {
     await goTo(page, '/models/filed');
     expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Copy to the database' }).click();
-    await page.getByText(/^It is copied/).waitFor();
+    await page.getByText(/^The entry is copied/).waitFor();
   });
 
   it('reports a key that an object already has, and keeps its value', async () => {

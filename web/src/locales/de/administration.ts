@@ -127,7 +127,7 @@ export const adminGerman: AdminStrings = {
   asJson: 'JSON',
   save: 'Speichern',
   saving: 'Wird gespeichert …',
-  saved: 'Gespeichert. Es gilt innerhalb einer Sekunde überall.',
+  saved: 'Gespeichert. Die Änderung gilt innerhalb einer Sekunde überall.',
   unsaved: 'Du hast ungespeicherte Änderungen.',
   allSaved: 'Alles ist gespeichert.',
   leaveQuestion: 'Du hast ungespeicherte Änderungen. Ohne Speichern verlassen?',
@@ -151,7 +151,7 @@ export const adminGerman: AdminStrings = {
   fileNote:
     'Dieser Eintrag steht in einer Konfigurationsdatei und lässt sich nur dort ändern. Kopiere ihn in die Datenbank, um ihn auf dieser Seite zu ändern.',
   move: 'In die Datenbank kopieren',
-  moved: 'Er ist kopiert. Entferne ihn jetzt aus der Datei. Danach kannst du ihn hier ändern.',
+  moved: 'Der Eintrag ist kopiert. Entferne ihn jetzt aus der Datei. Danach kannst du ihn hier ändern.',
   delete: 'Löschen',
   deleteQuestion: (name, effect) => `„${name}“ löschen? ${effect}`,
   deleteEffect: 'Gespräche und Programme, die es verwenden, bekommen sofort Fehler.',

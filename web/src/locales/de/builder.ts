@@ -195,7 +195,7 @@ export const builderGerman: BuilderStrings = {
   matches: 'entspricht dem Muster',
   value: 'Wert',
   matchesNow: (count) => `Derzeit ${count} Treffer`,
-  matchesNone: 'Derzeit entspricht keines deiner Modelle und keine deiner Anwendungen.',
+  matchesNone: 'Derzeit erfüllt kein Modell und keine Anwendung, die du nutzen kannst, die Bedingungen.',
   invalidPattern: 'Eine Bedingung ist kein gültiges Muster (RE2). Korrigiere sie.',
 
   newWebApi: 'Neue Web-API',

@@ -27,6 +27,6 @@ export const displayGerman: DisplayStrings = {
     off: 'Es wird keine Mikrofon-Schaltfläche angezeigt. Du tippst deine Nachrichten.',
     onDevice: 'Neben der Nachricht erscheint ein Mikrofon, wenn dein Browser Sprache auf diesem Gerät in Text umwandeln kann.',
     online:
-      'Wenn dein Browser das auf diesem Gerät nicht kann, wird deine Sprache an den Hersteller des Browsers gesendet, der sie in Text umwandelt. Diktiere nichts, was der Hersteller nicht hören darf.',
+      'Wenn dein Browser Sprache auf diesem Gerät nicht in Text umwandeln kann, wird deine Sprache an den Hersteller des Browsers gesendet. Diktiere nichts, was der Hersteller nicht hören darf.',
   },
 };

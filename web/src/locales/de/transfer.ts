@@ -20,8 +20,8 @@ export const transferGerman: TransferStrings = {
     `${count}, ${count === 1 ? 'das' : 'die'} nicht gelesen werden ${count === 1 ? 'konnte' : 'konnten'}: kein Gespräch, leer oder zu groß`,
   droppedFiles: (count) =>
     count === 1
-      ? '1 Datei oder Bild wurde nicht importiert, weil der Import nur den Namen enthält.'
-      : `${count} Dateien und Bilder wurden nicht importiert, weil der Import nur ihre Namen enthält.`,
+      ? '1 Datei oder Bild wurde nicht importiert, weil die importierte Datei nur den Namen enthält.'
+      : `${count} Dateien und Bilder wurden nicht importiert, weil die importierte Datei nur ihre Namen enthält.`,
   droppedSteps: (count) =>
     `${count} ${count === 1 ? 'Schritt' : 'Schritte'} zwischen Frage und Antwort ${count === 1 ? 'wurde' : 'wurden'} nicht importiert: Suchen, Werkzeuge, Gedanken.`,
   importTruncated: 'Die Datei enthält zu viele Gespräche. Nur die ersten 50.000 wurden gelesen.',

@@ -135,7 +135,7 @@ export const adminEnglish = {
   asJson: 'JSON',
   save: 'Save',
   saving: 'Saving…',
-  saved: 'Saved. It applies everywhere within a second.',
+  saved: 'Saved. The change applies everywhere within a second.',
   unsaved: 'You have unsaved changes.',
   allSaved: 'Everything is saved.',
   leaveQuestion: 'You have unsaved changes. Leave without saving?',
@@ -156,7 +156,7 @@ export const adminEnglish = {
   fileNote:
     'A configuration file has this entry, so it can only be changed there. Copy it to the database to change it on this page.',
   move: 'Copy to the database',
-  moved: 'It is copied. Now remove it from the file. After that, you can change it here.',
+  moved: 'The entry is copied. Now remove it from the file. After that, you can change it here.',
   delete: 'Delete',
   deleteQuestion: (name: string, effect: string) => `Delete “${name}”? ${effect}`,
   deleteEffect: 'Chats and programs that use it get errors immediately.',

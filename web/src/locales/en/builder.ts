@@ -192,7 +192,7 @@ export const builderEnglish = {
   matches: 'matches the pattern',
   value: 'Value',
   matchesNow: (count: number) => (count === 1 ? '1 match now' : `${count} matches now`),
-  matchesNone: 'No model or application of yours matches now.',
+  matchesNone: 'No model or application that you can use matches now.',
   invalidPattern: 'A condition is not a valid pattern (RE2). Correct it.',
 
   newWebApi: 'New web API',

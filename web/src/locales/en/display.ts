@@ -25,7 +25,7 @@ export const displayEnglish = {
     off: 'No microphone button is shown. You type your messages.',
     onDevice: 'A microphone appears next to the message if your browser can turn speech into text on this device.',
     online:
-      'If your browser cannot do it on this device, your speech is sent to the company that makes the browser, which turns it into text. Do not dictate information that this company must not receive.',
+      'If your browser cannot turn speech into text on this device, your speech is sent to the company that makes the browser. Do not dictate information that this company must not receive.',
   },
 };
 

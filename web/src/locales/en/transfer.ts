@@ -17,8 +17,8 @@ export const transferEnglish = {
   rejected: (count: number) => `${count} that could not be read: not a chat, empty, or too large`,
   droppedFiles: (count: number) =>
     count === 1
-      ? '1 file or picture was not imported, because the import contains only its name.'
-      : `${count} files and pictures were not imported, because the import contains only their names.`,
+      ? '1 file or picture was not imported, because the imported file contains only its name.'
+      : `${count} files and pictures were not imported, because the imported file contains only their names.`,
   droppedSteps: (count: number) =>
     `${count} ${count === 1 ? 'step' : 'steps'} between question and answer ${count === 1 ? 'was' : 'were'} not imported: searches, tools, thoughts.`,
   importTruncated: 'The file contains too many chats. Only the first 50,000 were read.',

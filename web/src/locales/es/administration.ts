@@ -126,7 +126,7 @@ export const adminSpanish: AdminStrings = {
   asJson: 'JSON',
   save: 'Guardar',
   saving: 'Guardando…',
-  saved: 'Guardado. Vale en todas partes en menos de un segundo.',
+  saved: 'Guardado. El cambio vale en todas partes en menos de un segundo.',
   unsaved: 'Tienes cambios sin guardar.',
   allSaved: 'Todo está guardado.',
   leaveQuestion: 'Tienes cambios sin guardar. ¿Salir sin guardar?',
@@ -147,7 +147,7 @@ export const adminSpanish: AdminStrings = {
   fileNote:
     'Esta entrada está en un archivo de configuración y solo se puede cambiar allí. Cópiala en la base de datos para cambiarla en esta página.',
   move: 'Copiar en la base de datos',
-  moved: 'Está copiada. Ahora quítala del archivo. Después podrás cambiarla aquí.',
+  moved: 'La entrada está copiada. Ahora quítala del archivo. Después podrás cambiarla aquí.',
   delete: 'Eliminar',
   deleteQuestion: (name, effect) => `¿Eliminar «${name}»? ${effect}`,
   deleteEffect: 'Las conversaciones y los programas que lo usan recibirán errores enseguida.',

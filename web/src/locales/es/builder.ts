@@ -197,7 +197,7 @@ export const builderSpanish: BuilderStrings = {
   matches: 'coincide con el patrón',
   value: 'Valor',
   matchesNow: (count) => `${count} ${plural(count, 'coincidencia', 'coincidencias')} ahora`,
-  matchesNone: 'Ninguno de tus modelos y aplicaciones coincide ahora.',
+  matchesNone: 'Ninguno de los modelos y aplicaciones que puedes usar coincide ahora.',
   invalidPattern: 'Una condición no es un patrón válido (RE2). Corrígela.',
 
   newWebApi: 'Nueva API web',

@@ -27,6 +27,6 @@ export const displaySpanish: DisplayStrings = {
     off: 'No se muestra ningún botón de micrófono. Escribes tus mensajes.',
     onDevice: 'Junto al mensaje aparece un micrófono si tu navegador puede convertir la voz en texto en este dispositivo.',
     online:
-      'Si tu navegador no puede hacerlo en este dispositivo, tu voz se envía al fabricante del navegador, que la convierte en texto. No dictes nada que el fabricante no deba oír.',
+      'Si tu navegador no puede convertir la voz en texto en este dispositivo, tu voz se envía al fabricante del navegador. No dictes nada que el fabricante no deba oír.',
   },
 };

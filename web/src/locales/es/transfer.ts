@@ -22,7 +22,7 @@ export const transferSpanish: TransferStrings = {
   rejected: (count) =>
     `${count} que no se ${plural(count, 'pudo', 'pudieron')} leer: no es una conversación, está vacía o es demasiado grande`,
   droppedFiles: (count) =>
-    `${count} ${plural(count, 'archivo o imagen no se importó', 'archivos e imágenes no se importaron')}, porque la importación solo contiene ${plural(count, 'su nombre', 'sus nombres')}.`,
+    `${count} ${plural(count, 'archivo o imagen no se importó', 'archivos e imágenes no se importaron')}, porque el archivo importado solo contiene ${plural(count, 'su nombre', 'sus nombres')}.`,
   droppedSteps: (count) =>
     `${count} ${plural(count, 'paso', 'pasos')} entre pregunta y respuesta no se ${plural(count, 'importó', 'importaron')}: búsquedas, herramientas, razonamientos.`,
   importTruncated: 'El archivo contiene demasiadas conversaciones. Solo se leyeron las primeras 50 000.',

@@ -132,7 +132,7 @@ export const adminFrench: AdminStrings = {
   asJson: 'JSON',
   save: 'Enregistrer',
   saving: 'Enregistrement…',
-  saved: 'Enregistré. Cela vaut partout en moins d’une seconde.',
+  saved: 'Enregistré. La modification vaut partout en moins d’une seconde.',
   unsaved: 'Vous avez des modifications non enregistrées.',
   allSaved: 'Tout est enregistré.',
   leaveQuestion: 'Vous avez des modifications non enregistrées. Quitter sans enregistrer ?',
@@ -153,7 +153,7 @@ export const adminFrench: AdminStrings = {
   fileNote:
     'Cette entrée se trouve dans un fichier de configuration et ne peut être modifiée que là. Copiez-la dans la base de données pour la modifier sur cette page.',
   move: 'Copier dans la base de données',
-  moved: 'Elle est copiée. Supprimez-la maintenant du fichier. Vous pourrez ensuite la modifier ici.',
+  moved: 'L’entrée est copiée. Supprimez-la maintenant du fichier. Vous pourrez ensuite la modifier ici.',
   delete: 'Supprimer',
   deleteQuestion: (name, effect) => `Supprimer « ${name} » ? ${effect}`,
   deleteEffect: 'Les conversations et les programmes qui l’utilisent recevront aussitôt des erreurs.',

@@ -199,7 +199,7 @@ export const builderFrench: BuilderStrings = {
   matches: 'correspond au motif',
   value: 'Valeur',
   matchesNow: (count) => `${count} ${plural(count, 'correspondance', 'correspondances')} actuellement`,
-  matchesNone: 'Aucun de vos modèles et applications ne correspond actuellement.',
+  matchesNone: 'Aucun des modèles et applications que vous pouvez utiliser ne correspond actuellement.',
   invalidPattern: 'Une condition n’est pas un motif valide (RE2). Corrigez-la.',
 
   newWebApi: 'Nouvelle API web',

@@ -27,6 +27,6 @@ export const displayFrench: DisplayStrings = {
     off: 'Aucun bouton de micro n’est affiché. Vous tapez vos messages.',
     onDevice: 'Un micro apparaît à côté du message si votre navigateur peut transformer la parole en texte sur cet appareil.',
     online:
-      'Si votre navigateur ne peut pas le faire sur cet appareil, votre voix est envoyée à l’éditeur du navigateur, qui la transforme en texte. Ne dictez rien que cet éditeur ne doive pas entendre.',
+      'Si votre navigateur ne peut pas transformer la voix en texte sur cet appareil, votre voix est envoyée à l’éditeur du navigateur. Ne dictez rien que cet éditeur ne doive pas entendre.',
   },
 };

@@ -21,7 +21,7 @@ export const transferFrench: TransferStrings = {
   same: (count) => `${count} déjà ${plural(count, 'présente', 'présentes')}`,
   rejected: (count) => `${count} ${plural(count, 'illisible', 'illisibles')} : pas une conversation, vide ou trop volumineuse`,
   droppedFiles: (count) =>
-    `${count} ${plural(count, 'fichier ou image n’a pas été importé', 'fichiers et images n’ont pas été importés')}, car l’import n’en contient que ${plural(count, 'le nom', 'les noms')}.`,
+    `${count} ${plural(count, 'fichier ou image n’a pas été importé', 'fichiers et images n’ont pas été importés')}, car le fichier importé n’en contient que ${plural(count, 'le nom', 'les noms')}.`,
   droppedSteps: (count) =>
     `${count} ${plural(count, 'étape', 'étapes')} entre question et réponse ${plural(count, 'n’a pas été importée', 'n’ont pas été importées')} : recherches, outils, réflexions.`,
   importTruncated: 'Le fichier contient trop de conversations. Seules les 50 000 premières ont été lues.',
