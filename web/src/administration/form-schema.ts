@@ -85,17 +85,17 @@ function describeProperties(properties: JsonObject, path: readonly string[], con
 
 function describeItem(item: JsonObject, path: readonly string[], context: FormContext): JsonObject {
   const name = path.at(-1) ?? '';
-  const described = { ...describeNode(item, path, context), title: context.strings.items[name] };
-  if (deploymentFields.includes(name)) return withSuggestions(described, context.deployments);
-  return roleFields.includes(name) ? withSuggestions(described, context.roles) : described;
+  const describedItem = { ...describeNode(item, path, context), title: context.strings.items[name] };
+  if (deploymentFields.includes(name)) return withSuggestions(describedItem, context.deployments);
+  return roleFields.includes(name) ? withSuggestions(describedItem, context.roles) : describedItem;
 }
 
 function describeVariant(branch: unknown, path: readonly string[], context: FormContext): unknown {
   if (!isJsonObject(branch)) return branch;
-  const described = describeNode(branch, path, context);
+  const describedBranch = describeNode(branch, path, context);
   const type = isJsonObject(branch.properties) && isJsonObject(branch.properties.type) ? branch.properties.type.const : undefined;
   const label = typeof type === 'string' ? context.strings.variants[type] : undefined;
-  return label === undefined ? described : { ...described, description: label };
+  return label === undefined ? describedBranch : { ...describedBranch, description: label };
 }
 
 function withSuggestions(schema: JsonObject, values: readonly string[]): JsonObject {

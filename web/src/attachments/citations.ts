@@ -34,8 +34,8 @@ export function resolveCitations(text: string, attachments: readonly DisplayedAt
   const hasTitleNumbers = numbers.some((number) => byTitle.has(number));
   const sources = attachments.flatMap(({ reference_url: reference }, index) => (reference === undefined ? [] : [index]));
   const isList = sources.length > numbers.length;
-  const sorted = numbers.toSorted((left, right) => left - right);
-  const byPosition = new Map(sources.map((source, position) => [isList ? position + 1 : (sorted[position] ?? 0), source]));
+  const sortedNumbers = numbers.toSorted((left, right) => left - right);
+  const byPosition = new Map(sources.map((source, position) => [isList ? position + 1 : (sortedNumbers[position] ?? 0), source]));
   const indexes = hasTitleNumbers ? byTitle : byPosition;
   return new Map(numbers.map((number) => [number, indexes.get(number) ?? -1] as const).filter(([, index]) => index >= 0));
 }

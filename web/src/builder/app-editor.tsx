@@ -43,8 +43,8 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
     return saved.id;
   };
   const tryIt = async (): Promise<void> => {
-    const saved = isDirty && !isShared(stored) ? await save() : stored?.id;
-    if (saved !== undefined && isMounted.current) go({ at: 'new', deployment: saved });
+    const savedId = isDirty && !isShared(stored) ? await save() : stored?.id;
+    if (savedId !== undefined && isMounted.current) go({ at: 'new', deployment: savedId });
   };
   const closeTest = (): void => {
     setIsTesting(false);

@@ -62,7 +62,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
     (conversation === undefined ? pickDefaultDeployment(deployments) : undefined);
   const turns = useMemo(() => (conversation === undefined ? [] : listVisibleTurns(conversation)), [conversation]);
   const last = turns.at(-1);
-  const running = findRunningReply(replyRunner, conversation, last);
+  const runningReply = findRunningReply(replyRunner, conversation, last);
   useAnnouncements(last);
   useUnseenMark(id);
   useEffect(() => {
@@ -134,7 +134,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
         <Notices {...{ deployment, deploymentId, missingTarget }} isNew={conversation === undefined} />
         <Composer
           key={id ?? 'new'}
-          {...{ deployment, sendMessage, conversationId: id, runningId: running?.id, chatSettings }}
+          {...{ deployment, sendMessage, conversationId: id, runningId: runningReply?.id, chatSettings }}
           {...(temporary === undefined ? { draftKey: id ?? 'new' } : { initialText: temporary.initialText })}
         />
         {conversation === undefined && (

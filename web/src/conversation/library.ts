@@ -113,8 +113,8 @@ export class Library {
 
   /** Adds search results that are not listed yet. */
   async #addMatches(matches: readonly ConversationSummary[]): Promise<void> {
-    const listed = new Set(this.#summaries.map(({ id }) => id));
-    if (matches.every(({ id }) => listed.has(id))) return;
+    const listedIds = new Set(this.#summaries.map(({ id }) => id));
+    if (matches.every(({ id }) => listedIds.has(id))) return;
     const knownIds = new Set((await this.#database.listSummaries()).map(({ id }) => id));
     await this.#database.putSummaries(matches.filter(({ id }) => !knownIds.has(id)));
     await this.load();
@@ -318,9 +318,9 @@ export class Library {
       this.#open.delete(id);
     if (open !== undefined && stored !== undefined) {
       const base = this.#saved.get(id);
-      const changed = listOtherTabTurns(open, stored, this.#runs);
-      this.#open.set(id, mergeListAttributes(withChangedTurns(open, stored, changed), stored, base));
-      for (const turn of changed) if (!isRunning(turn)) this.#runs?.stopFollowing(turn.id);
+      const changedTurns = listOtherTabTurns(open, stored, this.#runs);
+      this.#open.set(id, mergeListAttributes(withChangedTurns(open, stored, changedTurns), stored, base));
+      for (const turn of changedTurns) if (!isRunning(turn)) this.#runs?.stopFollowing(turn.id);
       this.#resumeRuns(id);
       if (base !== undefined) this.#saved.set(id, { ...base, ...getListAttributes(stored) });
     }
@@ -328,8 +328,8 @@ export class Library {
   }
 
   #resumeRuns(id: string): void {
-    const running = Object.values(this.#open.get(id)?.turns ?? {}).filter(isRunning);
-    for (const reply of running) if (reply.isRun === true) this.#runs?.resume(id, reply);
+    const runningReplies = Object.values(this.#open.get(id)?.turns ?? {}).filter(isRunning);
+    for (const reply of runningReplies) if (reply.isRun === true) this.#runs?.resume(id, reply);
   }
 
   #notify(): void {

@@ -42,10 +42,10 @@ export class Outbox {
     options.replyRunner.subscribe((conversationId, reply) => this.#sendNext(conversationId, reply));
     storage?.onChange((conversationId) => {
       const heldById = new Map(this.getMessages(conversationId).map(({ id, isHeld }) => [id, isHeld]));
-      const stored = parseMessages(storage.readQueue(conversationId));
+      const storedMessages = parseMessages(storage.readQueue(conversationId));
       this.#queues.set(
         conversationId,
-        stored.map((message) => ({ ...message, isHeld: heldById.get(message.id) ?? true })),
+        storedMessages.map((message) => ({ ...message, isHeld: heldById.get(message.id) ?? true })),
       );
       for (const listener of this.#listeners) listener();
     });
@@ -58,11 +58,11 @@ export class Outbox {
 
   /** Returns the queued messages of a chat, the next one first. */
   getMessages(conversationId: string): readonly QueuedMessage[] {
-    const loaded = this.#queues.get(conversationId);
-    if (loaded !== undefined) return loaded;
-    const stored = parseMessages(this.#storage?.readQueue(conversationId) ?? '');
-    this.#queues.set(conversationId, stored);
-    return stored;
+    const loadedMessages = this.#queues.get(conversationId);
+    if (loadedMessages !== undefined) return loadedMessages;
+    const storedMessages = parseMessages(this.#storage?.readQueue(conversationId) ?? '');
+    this.#queues.set(conversationId, storedMessages);
+    return storedMessages;
   }
 
   add(conversationId: string, message: UserMessage): void {

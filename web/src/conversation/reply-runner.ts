@@ -116,10 +116,10 @@ export class ReplyRunner {
     const { previous, continuation, isShortened = false } = options;
     const turns = listTurnsUpTo(conversation, questionId);
     const omittedMessages = countOmitted(turns, isShortened);
-    const failed = previous?.state === 'failed' && previous.custom.state !== undefined ? previous : undefined;
-    const earlier = failed ?? continuation?.truncated;
-    const created = createReply(conversation, questionId, options);
-    const target = findDeployment?.(created.deployment);
+    const failedReply = previous?.state === 'failed' && previous.custom.state !== undefined ? previous : undefined;
+    const earlier = failedReply ?? continuation?.truncated;
+    const newReply = createReply(conversation, questionId, options);
+    const target = findDeployment?.(newReply.deployment);
     const { messages: history, omittedFiles } = withoutRejectedFiles(
       toMessages(earlier === undefined ? turns : [...turns, earlier]).slice(omittedMessages),
       target,
@@ -127,7 +127,7 @@ export class ReplyRunner {
     const requestFacts: { usedContext?: UsedContext } = {};
     const buildRequest = async (): Promise<Omit<ReplyRequest, 'signal'>> => {
       const settings = conversation.settings ?? {};
-      const context = await readContext?.(conversation, created.deployment);
+      const context = await readContext?.(conversation, newReply.deployment);
       if (context?.used !== undefined) {
         requestFacts.usedContext = context.used;
         // A page that resumes the answer reads `usedContext` from the stored chat.
@@ -139,13 +139,13 @@ export class ReplyRunner {
         settings.instructions ?? '',
       ]);
       const fields = toSettingFields(settings, { canReason: target?.canReason === true });
-      return { deployment: created.deployment, messages, fields };
+      return { deployment: newReply.deployment, messages, fields };
     };
     const reply: Reply = {
-      ...created,
+      ...newReply,
       ...(omittedMessages > 0 && { omittedMessages }),
       ...(omittedFiles.length > 0 && { omittedFiles }),
-      ...(failed !== undefined && { resumes: failed.id }),
+      ...(failedReply !== undefined && { resumes: failedReply.id }),
       ...(loadRuns !== undefined && { isRun: true }),
     };
     const running = this.#register(conversationId, reply, true);
@@ -243,9 +243,9 @@ export class ReplyRunner {
       // A page that did not receive the start of the answer knows its end only if the user stopped it.
       const measuredAtMs = running.isOwn || controller.signal.aborted ? Date.now() : undefined;
       const endedAtMs = durationMs === undefined ? measuredAtMs : start.atMs + durationMs;
-      const stored = library.find(conversationId)?.turns[start.id];
+      const turn = library.find(conversationId)?.turns[start.id];
       // The page that started the answer knows the times of its steps.
-      const times = !running.isOwn && stored?.kind === 'reply' && stored.state !== 'running' && { stageTimes: stored.stageTimes };
+      const times = !running.isOwn && turn?.kind === 'reply' && turn.state !== 'running' && { stageTimes: turn.stageTimes };
       const ended: Reply = { ...toCurrentReply(), ...(endedAtMs !== undefined && { endedAtMs }), ...times, ...last };
       library.change(conversationId, (conversation) => withReply(conversation, ended), 'now');
       for (const listener of this.#replyListeners) listener(conversationId, ended);
@@ -285,8 +285,8 @@ export class ReplyRunner {
   /** Marks an answer as lost unless another device has stored it. */
   #endLost(conversationId: string, reply: Reply): void {
     const { library } = this.#options;
-    const stored = library.find(conversationId)?.turns[reply.id];
-    if (stored === undefined || !isRunning(stored)) return;
+    const storedTurn = library.find(conversationId)?.turns[reply.id];
+    if (storedTurn === undefined || !isRunning(storedTurn)) return;
     const lostReply: Reply = { ...reply, state: 'interrupted', isLost: true };
     // An offline device that has the answer may still upload it, so this state is not saved.
     library.change(conversationId, (conversation) => withReply(conversation, lostReply), 'unsaved');

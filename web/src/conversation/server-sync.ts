@@ -180,13 +180,13 @@ export class ServerSync {
     // In this order, because the next changes include chats that are archived in the meantime.
     const archived = await this.#listPages({ archived: 'true' });
     summaries.push(...archived.summaries);
-    const listed = new Set(summaries.map(({ id }) => id));
+    const listedIds = new Set(summaries.map(({ id }) => id));
     const local = await database.listSummaries();
     if (isBehind) for (const id of await database.listStoredIds()) await database.resendAll(id);
-    const unsent = new Set((await database.listUnsent()).map(({ id }) => id));
-    const removed = local.filter(({ id }) => !listed.has(id) && !unsent.has(id));
-    for (const { id } of removed) await database.deleteLocal(id);
-    const [first] = removed;
+    const unsentIds = new Set((await database.listUnsent()).map(({ id }) => id));
+    const removedSummaries = local.filter(({ id }) => !listedIds.has(id) && !unsentIds.has(id));
+    for (const { id } of removedSummaries) await database.deleteLocal(id);
+    const [first] = removedSummaries;
     if (first !== undefined) onChange(first.id);
     await this.#putSummaries(summaries);
     await database.putMark({ id: followMarkId, revision, turns: [], fields: noFields });

@@ -80,8 +80,8 @@ export class StoredFiles {
 
   /** Stores a file and returns its reference. */
   async store(path: string, file: File, request: UploadRequest): Promise<string> {
-    const stored = await this.#service.upload(`v1/files/${await this.#getPath(path)}`, file, request);
-    return String(toObject(stored).url);
+    const answer = await this.#service.upload(`v1/files/${await this.#getPath(path)}`, file, request);
+    return String(toObject(answer).url);
   }
 
   async download({ reference }: StoredItem): Promise<Blob> {

@@ -180,6 +180,6 @@ function isNull(schema: unknown): boolean {
 /** Resolves a reference such as `#/$defs/Color`. Returns undefined if the target is missing or in another document. */
 function resolveReference(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
-  const step = (part: unknown, key: string) => (isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined);
-  return parsePointer(reference).reduce<unknown>(step, root);
+  const getMember = (part: unknown, key: string) => (isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined);
+  return parsePointer(reference).reduce<unknown>(getMember, root);
 }

@@ -206,9 +206,9 @@ function renderControl(field: Field, { value, onChange, placeholderLabel, common
     return <input {...common} type="checkbox" checked={value === true} onChange={({ target }) => onChange(target.checked)} />;
   }
   if (field.kind === 'choice') {
-    const selected = field.options.findIndex((option) => isSame(option.value, value));
+    const selectedIndex = field.options.findIndex((option) => isSame(option.value, value));
     return (
-      <select {...common} value={selected} onChange={({ target }) => onChange(field.options[Number(target.value)]?.value)}>
+      <select {...common} value={selectedIndex} onChange={({ target }) => onChange(field.options[Number(target.value)]?.value)}>
         <option value={-1}>{placeholderLabel}</option>
         {field.options.map(({ label }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: options have no other identity and never move

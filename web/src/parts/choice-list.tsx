@@ -29,13 +29,13 @@ export function ChoiceList({ label, items, keys, onSelect, onClose, endsWithActi
   const id = useId();
   const [position, setPosition] = useState(0);
   const last = items.length - 1;
-  const selected = Math.min(position, last);
+  const selectedIndex = Math.min(position, last);
   useImperativeHandle(keys, () => ({
     handleKey(event) {
       if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
         const step = event.key === 'ArrowDown' ? 1 : last;
-        setPosition((selected + step) % items.length);
-      } else if (event.key === 'Enter' || event.key === 'Tab') onSelect(selected);
+        setPosition((selectedIndex + step) % items.length);
+      } else if (event.key === 'Enter' || event.key === 'Tab') onSelect(selectedIndex);
       else if (event.key === 'Escape') onClose();
       else return false;
       event.preventDefault();
@@ -51,7 +51,7 @@ export function ChoiceList({ label, items, keys, onSelect, onClose, endsWithActi
           id={`${id}-${index}`}
           role="option"
           tabIndex={-1}
-          aria-selected={index === selected}
+          aria-selected={index === selectedIndex}
           className={endsWithAction && index === last ? 'soft' : undefined}
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onSelect(index)}

@@ -25,8 +25,8 @@ export async function attachFile(service: Service, file: File, options: UploadOp
   if (size <= maxInlineBytes) return { type, title, data: isText ? await file.text() : await toBase64(file) };
   if (options.isTemporary) throw new ServiceError({ status: 0, code: fileNotStored, message: '' });
   const path = `${encodePath(await readBucket(service))}/chat/${crypto.randomUUID()}/${encodeURIComponent(title)}`;
-  const stored = await service.upload(`v1/files/${path}`, file, options);
-  const url = isJsonObject(stored) && typeof stored.url === 'string' ? stored.url : `files/${path}`;
+  const answer = await service.upload(`v1/files/${path}`, file, options);
+  const url = isJsonObject(answer) && typeof answer.url === 'string' ? answer.url : `files/${path}`;
   return { type, title, url };
 }
 

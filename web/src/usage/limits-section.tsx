@@ -139,10 +139,10 @@ async function readLimits(service: Service, signal: AbortSignal): Promise<OwnLim
     }
   };
   await Promise.all(Array.from({ length: maxConcurrent }, loadLimits));
-  const limited = results.filter(({ statuses }) => statuses.length > 0);
+  const limitedDeployments = results.filter(({ statuses }) => statuses.length > 0);
   return {
     cost: results.find(({ cost }) => cost.length > 0)?.cost ?? [],
-    deployments: limited.sort(
+    deployments: limitedDeployments.sort(
       (left, right) => computeMaxUsage(right) - computeMaxUsage(left) || left.name.localeCompare(right.name),
     ),
   };

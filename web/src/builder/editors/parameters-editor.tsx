@@ -29,7 +29,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
   const strings = useBuilderStrings();
   const parameters = toObject(value);
   const entries = isJsonObject(parameters.properties) ? Object.entries(parameters.properties) : [];
-  const required = Array.isArray(parameters.required) ? parameters.required.map(String) : [];
+  const requiredNames = Array.isArray(parameters.required) ? parameters.required.map(String) : [];
   const { keys, removeKey } = useItemKeys(entries.length);
   const put = (next: readonly (readonly [string, unknown])[], nextRequired: readonly string[]): void => {
     const { required: _before, ...otherKeywords } = parameters;
@@ -43,7 +43,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
   };
   const replace = (index: number, entry: readonly [string, unknown], isRequired: boolean): void => {
     const [name] = entry;
-    const otherRequired = required.filter((requiredName) => requiredName !== entries[index]?.[0] && requiredName !== name);
+    const otherRequired = requiredNames.filter((requiredName) => requiredName !== entries[index]?.[0] && requiredName !== name);
     put(
       entries.map((existing, at) => (at === index ? entry : existing)),
       isRequired ? [...otherRequired, name] : otherRequired,
@@ -53,7 +53,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
     removeKey(index);
     put(
       entries.filter((_, at) => at !== index),
-      required.filter((requiredName) => requiredName !== entries[index]?.[0]),
+      requiredNames.filter((requiredName) => requiredName !== entries[index]?.[0]),
     );
   };
   const add = (): void => {
@@ -63,7 +63,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
     );
     if (name === undefined) return;
     // Rendered synchronously, so that continued typing goes into the name.
-    flushSync(() => put([...entries, [name, { type: 'string', description: '' }]], [...required, name]));
+    flushSync(() => put([...entries, [name, { type: 'string', description: '' }]], [...requiredNames, name]));
     openLast(toElementId(form, path));
   };
   return (
@@ -77,7 +77,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
                 <span className="builder-card-name">{name}</span>
               </summary>
               <ParameterFields
-                {...{ form, name, isRequired: required.includes(name), path: [...path, 'properties', name] }}
+                {...{ form, name, isRequired: requiredNames.includes(name), path: [...path, 'properties', name] }}
                 property={toObject(property)}
                 isNameTaken={(next) => entries.some(([otherName], at) => at !== index && otherName === next)}
                 change={(next) => replace(index, next.entry, next.isRequired)}

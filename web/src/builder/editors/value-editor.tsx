@@ -159,7 +159,7 @@ function VariantsEditor({
   const selectId = useId();
   const { variants, isNullable } = shape;
   const current = findVariant(variants, value);
-  const selected = current === undefined ? noVariant : variants.indexOf(current);
+  const selectedIndex = current === undefined ? noVariant : variants.indexOf(current);
   const inner = current && toShape(current.schema);
   const onSelect = (index: number): void => {
     const next = variants[index];
@@ -167,7 +167,7 @@ function VariantsEditor({
     else form.change(path, isRequired && isNullable ? null : undefined);
   };
   const visibleVariants = variants.flatMap((variant, index) =>
-    index === selected || !obsoletePattern.test(variant.hint) ? [{ ...variant, index }] : [],
+    index === selectedIndex || !obsoletePattern.test(variant.hint) ? [{ ...variant, index }] : [],
   );
   const canBeUnset = isNullable || !isRequired || current === undefined;
   const variantFields = inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />;
@@ -186,7 +186,7 @@ function VariantsEditor({
       <label className="visually-hidden" htmlFor={selectId}>
         {`${label}: ${strings.kind}`}
       </label>
-      <select id={selectId} value={selected} onChange={({ target }) => onSelect(Number(target.value))}>
+      <select id={selectId} value={selectedIndex} onChange={({ target }) => onSelect(Number(target.value))}>
         {canBeUnset && <option value={noVariant}>{strings.noSelection}</option>}
         {visibleVariants.map(({ hint: variantHint, index }) => (
           <option key={variantHint} value={index}>

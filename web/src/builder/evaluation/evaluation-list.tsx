@@ -123,14 +123,14 @@ function Comparison({ before, after }: { readonly before: string; readonly after
   const { service } = usePage();
   const load = useCallback(() => compareEvaluations(service, before, after), [service, before, after]);
   const { value: cases = [], error, isLoading } = useLoaded(load);
-  const changed = cases.filter(({ change }) => change !== 'same');
+  const changedCases = cases.filter(({ change }) => change !== 'same');
   const count = (change: string): number => cases.filter((item) => item.change === change).length;
   return (
     <div aria-busy={isLoading}>
       <ErrorMessage error={error} />
       {!isLoading && !error && <p className="small">{strings.compared(count('better'), count('worse'), count('same'))}</p>}
       <ol className="evaluation-cases" aria-label={strings.changedCases}>
-        {changed.map((item) => (
+        {changedCases.map((item) => (
           <li key={item.key}>
             <p>
               <span className={item.change === 'worse' ? 'tag evaluation-failed' : 'tag'}>

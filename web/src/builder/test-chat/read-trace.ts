@@ -49,7 +49,7 @@ function toStep(item: JsonObject, index: number): TraceStep {
   const answer = tryParseJson(received);
   const kind = toKind(item.kind);
   const usage = filterObjects(item.usage_per_model);
-  const sum = (key: string): number => usage.reduce((total, entry) => total + toNumber(entry[key]), 0);
+  const sumUsage = (key: string): number => usage.reduce((total, entry) => total + toNumber(entry[key]), 0);
   return {
     index,
     kind,
@@ -63,8 +63,8 @@ function toStep(item: JsonObject, index: number): TraceStep {
     received: isJsonObject(answer) && kind !== 'context' ? formatResult(answer, kind) : formatJson(received),
     error: typeof item.error === 'string' ? item.error : undefined,
     hasFailed: item.error !== undefined || (isJsonObject(answer) && answer.failed === true),
-    promptTokens: sum('prompt_tokens'),
-    completionTokens: sum('completion_tokens'),
+    promptTokens: sumUsage('prompt_tokens'),
+    completionTokens: sumUsage('completion_tokens'),
     usd: typeof item.cost_usd === 'number' ? item.cost_usd : undefined,
   };
 }

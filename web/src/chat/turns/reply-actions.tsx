@@ -187,7 +187,7 @@ function RatingButtons({ reply, conversationId }: { readonly reply: Reply; reado
     setIsCommentOpen(next.comment === '');
     library.change(conversationId, (current) => ({ ...current, ratings: { ...current.ratings, [reply.id]: next } }), 'now');
   };
-  const button = (isGood: boolean) => {
+  const renderButton = (isGood: boolean) => {
     const name = isGood ? strings.goodAnswer : strings.badAnswer;
     return (
       <IconButton
@@ -200,8 +200,8 @@ function RatingButtons({ reply, conversationId }: { readonly reply: Reply; reado
   };
   return (
     <>
-      {button(true)}
-      {button(false)}
+      {renderButton(true)}
+      {renderButton(false)}
       {isCommentOpen && rating !== undefined && <CommentForm onSubmit={(comment) => void rate({ ...rating, comment })} />}
       <ErrorMessage error={error} />
     </>
