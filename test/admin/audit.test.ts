@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AdminHouse, audit, report, startAdminHouse } from './support.ts';
+import { type AdminHouse, createAuditRecord, report, startAdminService } from './support.ts';
 
 interface Page {
   readonly data: readonly { readonly id: string; readonly action: string }[];
@@ -10,8 +10,8 @@ let admin: AdminHouse;
 const actions = ['consent.accepted', 'consent.withdrawn', 'consented', 'application.saved', 'consent.accepted'];
 
 beforeAll(async () => {
-  admin = await startAdminHouse();
-  await admin.journal.appendAudit(actions.map((action, index) => audit(1000 + Math.floor(index / 2), action)));
+  admin = await startAdminService();
+  await admin.journal.appendAudit(actions.map((action, index) => createAuditRecord(1000 + Math.floor(index / 2), action)));
 });
 
 afterAll(() => admin[Symbol.asyncDispose]());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AdminHouse, startAdminHouse, usage } from './support.ts';
+import { type AdminHouse, createUsageRecord, startAdminService } from './support.ts';
 
 interface Calls {
   readonly data: readonly Record<string, unknown>[];
@@ -17,15 +17,21 @@ const reportedFields = {
 };
 
 beforeAll(async () => {
-  admin = await startAdminHouse();
+  admin = await startAdminService();
   await admin.journal.appendUsage([
-    usage('2026-03-01', { id: '1', requestId: 'first' }),
-    usage('2026-03-02', { id: '2', subject: 'key:user', project: 'shop', outcome: 'failed', status: 502, cost: 0 }),
-    usage('2026-03-03', { id: '3', deployment: 'app', subject: 'key:user', cost: 0 }),
-    usage('2026-03-03', { id: '4', path: ['app', 'model'], subject: 'key:user', cost: 4_500_000_000, ...reportedFields }),
-    usage('2026-03-03', { id: '5', project: '', outcome: 'refused', status: 429 }),
-    usage('2026-02-28', { id: '6' }),
-    usage('2026-04-01', { id: '7' }),
+    createUsageRecord('2026-03-01', { id: '1', requestId: 'first' }),
+    createUsageRecord('2026-03-02', { id: '2', subject: 'key:user', project: 'shop', outcome: 'failed', status: 502, cost: 0 }),
+    createUsageRecord('2026-03-03', { id: '3', deployment: 'app', subject: 'key:user', cost: 0 }),
+    createUsageRecord('2026-03-03', {
+      id: '4',
+      path: ['app', 'model'],
+      subject: 'key:user',
+      cost: 4_500_000_000,
+      ...reportedFields,
+    }),
+    createUsageRecord('2026-03-03', { id: '5', project: '', outcome: 'refused', status: 429 }),
+    createUsageRecord('2026-02-28', { id: '6' }),
+    createUsageRecord('2026-04-01', { id: '7' }),
   ]);
 });
 

@@ -73,7 +73,7 @@ export function read(response: TestResponse): Record<string, never> & { readonly
   return JSON.parse(response.text) as never;
 }
 
-export function errorOf(response: TestResponse): { status: number; code: string; param: string; message: string } {
+export function getError(response: TestResponse): { status: number; code: string; param: string; message: string } {
   const { error } = JSON.parse(response.text) as { error: { code: string; param: string; message: string } };
   return { status: response.status, code: error.code, param: error.param, message: error.message };
 }

@@ -3,7 +3,7 @@ import { openResponses } from '#test/response-stores.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestService } from '#test/start-service.ts';
 import { talkOn } from '../keys/keys-cluster.ts';
-import { type Cluster, call, demo, errorOf, read, send, startCluster, until } from './entries-cluster.ts';
+import { type Cluster, call, demo, getError, read, send, startCluster, until } from './entries-cluster.ts';
 
 describe('an entry that is created at run time', () => {
   let cluster: Cluster;
@@ -30,7 +30,7 @@ describe('an entry that is created at run time', () => {
 
   it('is rejected with every path if it is invalid, and is not stored', async () => {
     const rejected = await send(node, 'PUT', 'models/bad', { upstreams: [{ protocol: 'openai', weight: -1 }], pricing: 3 });
-    expect(errorOf(rejected)).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(getError(rejected)).toMatchObject({ status: 400, code: 'invalid_request' });
     const { errors } = (JSON.parse(rejected.text) as { error: { errors: { path: string }[] } }).error;
     expect(errors.map(({ path }) => path).sort()).toEqual([
       'models.bad.pricing',
@@ -41,8 +41,8 @@ describe('an entry that is created at run time', () => {
   });
 
   it('cannot replace an entry of the files, and is listed with these', async () => {
-    expect(errorOf(await send(node, 'PUT', 'models/file', { ...demo, displayName: 'x' })).code).toBe('configured_in_file');
-    expect(errorOf(await send(node, 'DELETE', 'models/file')).code).toBe('configured_in_file');
+    expect(getError(await send(node, 'PUT', 'models/file', { ...demo, displayName: 'x' })).code).toBe('configured_in_file');
+    expect(getError(await send(node, 'DELETE', 'models/file')).code).toBe('configured_in_file');
     expect((await send(node, 'PUT', 'models/file', demo)).status).toBe(200);
     const { data } = read(await send(node, 'GET', 'models?limit=1'));
     expect(data).toMatchObject([{ id: 'file', source: 'file' }]);
@@ -82,7 +82,7 @@ describe('an entry that is created at run time', () => {
     };
     expect((await send(node, 'PUT', 'applications/helper', quickApp)).status).toBe(201);
     await send(node, 'PUT', 'models/second', { ...demo, dependencies: ['base'] });
-    const rejected = errorOf(await send(node, 'DELETE', 'models/base'));
+    const rejected = getError(await send(node, 'DELETE', 'models/base'));
     expect(rejected).toMatchObject({ status: 409, code: 'in_use' });
     expect(rejected.message).toContain('applications.helper.applicationProperties.model');
     expect((await send(node, 'DELETE', 'models/base?force=yes')).status).toBe(400);
@@ -97,7 +97,7 @@ describe('an entry that is created at run time', () => {
   it('names the keys that have a deleted role', async () => {
     await send(node, 'PUT', 'roles/night', {});
     await send(node, 'PUT', 'keys/guard', { project: 'p', roles: ['night'], key: 'a-secret-of-the-guard' });
-    expect(errorOf(await send(node, 'DELETE', 'roles/night'))).toMatchObject({ status: 409, code: 'in_use' });
+    expect(getError(await send(node, 'DELETE', 'roles/night'))).toMatchObject({ status: 409, code: 'in_use' });
     expect((await send(node, 'DELETE', 'roles/night?force=true')).status).toBe(204);
   });
 
@@ -164,10 +164,10 @@ describe('a secret of an entry', () => {
     await send(node, 'PUT', 'models/gpt', { upstreams: [upstream] });
     for (const key of ['***', undefined]) {
       const moved = { upstreams: [{ protocol: 'openai', endpoint: 'https://attacker.example/v1', key }] };
-      const rejected = errorOf(await send(node, 'PUT', 'models/gpt', moved));
+      const rejected = getError(await send(node, 'PUT', 'models/gpt', moved));
       expect([rejected.status, rejected.param]).toEqual([400, 'models.gpt.upstreams[0].key']);
     }
-    expect(errorOf(await send(node, 'PUT', 'models/new', { upstreams: [{ ...upstream, key: '***' }] })).status).toBe(400);
+    expect(getError(await send(node, 'PUT', 'models/new', { upstreams: [{ ...upstream, key: '***' }] })).status).toBe(400);
     const hidden = { upstreams: [{ ...upstream, key: '***' }] };
     const rejected = await send(node, 'POST', 'apply', {
       models: { one: hidden, two: hidden },
@@ -261,7 +261,7 @@ describe('a key that is created at run time', () => {
     const { id, key } = await create();
     await send(node, 'DELETE', `keys/${id}`);
     const [change] = read(await send(node, 'GET', 'changes?limit=1')).data;
-    expect(errorOf(await send(node, 'POST', `changes/${change?.id}/rollback`)).code).toBe('key_revoked');
+    expect(getError(await send(node, 'POST', `changes/${change?.id}/rollback`)).code).toBe('key_revoked');
     expect((await call(node, 'file', key)).status).toBe(401);
   });
 
@@ -271,10 +271,10 @@ describe('a key that is created at run time', () => {
     expect((await call(node, 'file', secret)).status).toBe(200);
     expect((await send(node, 'PUT', 'keys/imported', { project: 'other' })).status).toBe(200);
     expect((await call(node, 'file', secret)).status).toBe(200);
-    expect(errorOf(await send(node, 'PUT', 'keys/imported', { project: 'team', key: 'another' })).param).toBe(
+    expect(getError(await send(node, 'PUT', 'keys/imported', { project: 'team', key: 'another' })).param).toBe(
       'keys.imported.key',
     );
-    expect(errorOf(await send(node, 'PUT', 'keys/without', { project: 'team' })).param).toBe('keys.without.key');
+    expect(getError(await send(node, 'PUT', 'keys/without', { project: 'team' })).param).toBe('keys.without.key');
   });
 });
 
@@ -286,7 +286,7 @@ describe('the last administrator', () => {
     await send(first.nodes[0], 'PUT', 'keys/chief', { project: 'office', roles: ['admin'], key });
     await using second = await startCluster({ keys: { 'user-key': { project: 'user' } } }, { opened: stored });
     const remove = () => send(second.nodes[0], 'DELETE', 'keys/chief', undefined, { 'api-key': key });
-    expect(errorOf(await remove())).toMatchObject({ status: 409, code: 'last_administrator' });
+    expect(getError(await remove())).toMatchObject({ status: 409, code: 'last_administrator' });
     const deputy = { project: 'office', roles: ['admin'], key: 'a-secret-of-a-deputy' };
     await send(second.nodes[0], 'PUT', 'keys/deputy', deputy, { 'api-key': key });
     expect((await remove()).status).toBe(204);
@@ -319,7 +319,7 @@ describe('a document', () => {
 
   it('is applied completely or not at all, and only once', async () => {
     const invalid = { ...document, roles: { staff: { limits: { one: { minute: 'many' } } } } };
-    expect(errorOf(await send(node, 'POST', 'apply', invalid)).param).toBe('roles.staff.limits.one.minute');
+    expect(getError(await send(node, 'POST', 'apply', invalid)).param).toBe('roles.staff.limits.one.minute');
     expect((await send(node, 'GET', 'models/one')).status).toBe(404);
     expect(read(await send(node, 'POST', 'apply', document)).data).toHaveLength(4);
     const again = read(await send(node, 'POST', 'apply', document));
@@ -361,7 +361,7 @@ describe('a document', () => {
     [{ models: { x: 1 } }, 'models.x'],
     [{ identityProviders: {}, 'identity-providers': {} }, 'identity-providers'],
   ])('with %j is rejected', async (invalid, param) => {
-    expect(errorOf(await send(node, 'POST', 'apply', invalid))).toMatchObject({ status: 400, param });
+    expect(getError(await send(node, 'POST', 'apply', invalid))).toMatchObject({ status: 400, param });
   });
 });
 
@@ -376,7 +376,7 @@ describe('a change', () => {
     expect((await send(node, 'POST', `changes/${second}/rollback`)).status).toBe(200);
     expect(read(await send(node, 'GET', 'models/m')).displayName).toBe('First');
     expect(read(await send(node, 'GET', 'changes?limit=1')).data).toMatchObject([{ action: 'rolled_back', undoes: second }]);
-    expect(errorOf(await send(node, 'POST', `changes/${second}/rollback`)).code).toBe('change_overwritten');
+    expect(getError(await send(node, 'POST', `changes/${second}/rollback`)).code).toBe('change_overwritten');
     expect((await send(node, 'POST', 'changes/unknown/rollback')).status).toBe(404);
   });
 });

@@ -9,8 +9,8 @@ import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
 import { openResponses } from '#test/response-stores.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestService } from '#test/start-service.ts';
-import { chat, knows, sendWithCredentials, talkOn } from '../keys/keys-cluster.ts';
-import { type Cluster, call, demo, errorOf, read, seal, send, startCluster, until } from './entries-cluster.ts';
+import { chat, identifyWithNode, sendWithCredentials, talkOn } from '../keys/keys-cluster.ts';
+import { type Cluster, call, demo, getError, read, seal, send, startCluster, until } from './entries-cluster.ts';
 
 const auditor = { 'api-key': 'auditor-key' };
 const quickApp = (model: string, extra: object = {}) => ({
@@ -39,7 +39,7 @@ describe('a secret', () => {
     const deleted = await send(node, 'DELETE', 'roles/night');
     const pruned = await send(node, 'POST', 'apply?prune=true&dryRun=true', { roles: {} }, auditor);
     for (const rejected of [deleted, pruned]) {
-      expect(errorOf(rejected)).toMatchObject({ status: 409, code: 'in_use' });
+      expect(getError(rejected)).toMatchObject({ status: 409, code: 'in_use' });
       expect(rejected.text).toContain('keys[\\"***#3\\"]');
       expect(rejected.text).not.toContain('canary');
     }
@@ -47,7 +47,7 @@ describe('a secret', () => {
 
   it('that is the name of a file key does not become an ID', async () => {
     expect((await send(node, 'POST', 'keys/canary-of-a-file/migrate')).status).toBe(404);
-    expect(errorOf(await send(node, 'POST', 'keys/3/migrate'))).toMatchObject({ status: 400, param: 'id' });
+    expect(getError(await send(node, 'POST', 'keys/3/migrate'))).toMatchObject({ status: 400, param: 'id' });
     expect((await send(node, 'POST', 'keys/named/migrate')).status).toBe(200);
     const listed = await send(node, 'GET', 'keys?limit=500');
     expect(listed.text + JSON.stringify(cluster.audited)).not.toContain('canary');
@@ -57,7 +57,7 @@ describe('a secret', () => {
       await send(node, 'DELETE', 'keys/3'),
       await send(node, 'POST', 'keys/3/rotate', {}),
     ];
-    expect(writes.map((write) => errorOf(write).code)).toEqual(Array.from({ length: 3 }, () => 'configured_in_file'));
+    expect(writes.map((write) => getError(write).code)).toEqual(Array.from({ length: 3 }, () => 'configured_in_file'));
   });
 
   it('cannot be the ID of its key, and digits cannot, because file keys are listed under them', async () => {
@@ -72,14 +72,14 @@ describe('a secret', () => {
     'of a key cannot be %j, which no request can contain',
     async (key) => {
       const rejected = await send(node, 'PUT', 'keys/unusable', { project: 'team', key });
-      expect(errorOf(rejected)).toMatchObject({ status: 400, param: 'keys.unusable.key' });
+      expect(getError(rejected)).toMatchObject({ status: 400, param: 'keys.unusable.key' });
       expect(rejected.text).not.toContain('canary');
     },
   );
 
   it('of a key cannot contradict its digest', async () => {
     const entry = { project: 'team', key: 'canary-of-a-key', sha256: hash('sha256', 'another key') };
-    expect(errorOf(await send(node, 'PUT', 'keys/twofold', entry)).param).toBe('keys.twofold.key');
+    expect(getError(await send(node, 'PUT', 'keys/twofold', entry)).param).toBe('keys.twofold.key');
   });
 
   it('of an addon is not sent to another token address, and stays if it is omitted', async () => {
@@ -89,7 +89,7 @@ describe('a secret', () => {
     for (const client_secret of ['***', undefined]) {
       const moved = { ...authorization, token_url: 'https://attacker.example/token', client_secret };
       const rejected = await send(node, 'PUT', 'addons/tools', { ...addon, authorization: moved });
-      expect(errorOf(rejected)).toMatchObject({ status: 400, param: 'addons.tools.authorization' });
+      expect(getError(rejected)).toMatchObject({ status: 400, param: 'addons.tools.authorization' });
     }
     const kept = { ...addon, displayName: 'Tools', authorization };
     expect((await send(node, 'PUT', 'addons/tools', kept)).status).toBe(200);
@@ -132,7 +132,7 @@ describe('a revoked key', () => {
       await send(node, 'PUT', 'keys/other', entry),
       await send(node, 'PUT', 'keys/other', { project: 'team', key }),
     ];
-    for (const attempt of attempts) expect(errorOf(attempt)).toMatchObject({ status: 409, code: 'key_revoked' });
+    for (const attempt of attempts) expect(getError(attempt)).toMatchObject({ status: 409, code: 'key_revoked' });
     expect((await call(node, 'file', key)).status).toBe(401);
   });
 
@@ -142,9 +142,9 @@ describe('a revoked key', () => {
     expect((await send(node, 'POST', `keys/${id}/rotate`, {})).status).toBe(200);
     const { etag: _next, ...entry } = read(await send(node, 'GET', `keys/${id}`)) as never as Record<string, string>;
     const previous = { sha256: before.sha256, until: '2099-01-01T00:00:00Z' };
-    expect(errorOf(await send(node, 'PUT', `keys/${id}`, { ...entry, previous })).param).toBe(`keys.${id}.previous`);
+    expect(getError(await send(node, 'PUT', `keys/${id}`, { ...entry, previous })).param).toBe(`keys.${id}.previous`);
     const stolen = { project: 'team', key: 'another-secret-of-the-attacker', previous };
-    expect(errorOf(await send(node, 'PUT', 'keys/stolen', stolen)).code).toBe('key_revoked');
+    expect(getError(await send(node, 'PUT', 'keys/stolen', stolen)).code).toBe('key_revoked');
     expect((await call(node, 'file', key)).status).toBe(401);
   });
 
@@ -159,7 +159,7 @@ describe('a revoked key', () => {
     const { id, key } = await create();
     const { id: _id, ...entry } = read(await send(node, 'GET', `keys/${id}`));
     await send(node, 'PUT', `keys/${id}`, { ...entry, expiresAt: '2020-01-01T00:00:00Z' });
-    expect(errorOf(await send(node, 'POST', `changes/${await latestChange(node)}/rollback`)).code).toBe('key_revoked');
+    expect(getError(await send(node, 'POST', `changes/${await latestChange(node)}/rollback`)).code).toBe('key_revoked');
     expect((await call(node, 'file', key)).status).toBe(401);
   });
 
@@ -183,7 +183,7 @@ it('the calls of a key end within 5 s on other nodes after it is deleted', async
   await using cluster = await startCluster(files);
   const [node, other] = cluster.nodes;
   const { id, key } = read(await send(node, 'POST', 'keys', { project: 'team' })) as never as { id: string; key: string };
-  await until(async () => (await knows(other, key)) === 'key:team');
+  await until(async () => (await identifyWithNode(other, key)) === 'key:team');
   upstream.script(talkOn);
   const body = { model: 'm', input: 'Go on', background: true };
   const { json } = await sendWithCredentials(other, key, '/v1/responses', { method: 'POST', body });
@@ -194,7 +194,7 @@ it('the calls of a key end within 5 s on other nodes after it is deleted', async
     await talkOn(exchange);
   });
   const application = chat(other, key, 'app');
-  await until(async () => (await knows(other, perRequestKey)) === 'key:team');
+  await until(async () => (await identifyWithNode(other, perRequestKey)) === 'key:team');
   upstream.script(() => new Promise(() => undefined));
   const requests = upstream.requests.length;
   const waiting = chat(other, key);
@@ -202,7 +202,7 @@ it('the calls of a key end within 5 s on other nodes after it is deleted', async
   const deletedAt = Date.now();
   expect((await send(node, 'DELETE', `keys/${id}`)).status).toBe(204);
   expect([await application, await waiting]).toEqual(['401 invalid_api_key', '401 invalid_api_key']);
-  await until(async () => (await knows(other, perRequestKey)) === '401 invalid_api_key');
+  await until(async () => (await identifyWithNode(other, perRequestKey)) === '401 invalid_api_key');
   const successor = { project: 'team', key: 'a-secret-of-the-successor' };
   await send(other, 'PUT', 'keys/successor', successor);
   const path = `/v1/responses/${(json as { id: string }).id}`;
@@ -233,7 +233,7 @@ describe('an administrator', () => {
       { roles: [] },
     ];
     for (const lockout of lockouts)
-      expect(errorOf(await put(lockout))).toMatchObject({ status: 409, code: 'last_administrator' });
+      expect(getError(await put(lockout))).toMatchObject({ status: 409, code: 'last_administrator' });
   });
 
   it('is not replaced by an auditor, who can only use dry runs', async () => {
@@ -243,8 +243,8 @@ describe('an administrator', () => {
     expect((await send(node, 'PUT', 'models/x', demo, auditor)).status).toBe(403);
     expect((await send(node, 'PUT', 'models/x?dryRun=false', demo, auditor)).status).toBe(403);
     for (const flag of ['dryRun', 'dryRun='])
-      expect(errorOf(await send(node, 'PUT', `models/x?${flag}`, demo))).toMatchObject({ status: 400, param: 'dryRun' });
-    expect(errorOf(await send(node, 'POST', 'apply?prune=', {}))).toMatchObject({ status: 400, param: 'prune' });
+      expect(getError(await send(node, 'PUT', `models/x?${flag}`, demo))).toMatchObject({ status: 400, param: 'dryRun' });
+    expect(getError(await send(node, 'POST', 'apply?prune=', {}))).toMatchObject({ status: 400, param: 'prune' });
     expect((await send(node, 'GET', 'models/x')).status).toBe(404);
   });
 });
@@ -263,7 +263,7 @@ describe('a document', () => {
     [{ roles: { '..': {} } }, 'roles[".."]'],
     [{ identityProviders: {}, 'identity-providers': {} }, 'identity-providers'],
   ])('with %j is rejected', async (document, param) => {
-    expect(errorOf(await send(node, 'POST', 'apply', document))).toMatchObject({ status: 400, param });
+    expect(getError(await send(node, 'POST', 'apply', document))).toMatchObject({ status: 400, param });
   });
 
   it('can contain names of JavaScript objects as IDs', async () => {
@@ -334,7 +334,7 @@ describe('a large document', () => {
     expect((await send(node, 'PUT', 'models/wide', { upstreams: upstreams(0, 'canary') })).status).toBe(201);
     const startedAt = process.cpuUsage();
     expect((await send(node, 'PUT', 'models/wide', { upstreams: upstreams(9_999, '***') })).status).toBe(200);
-    expect(errorOf(await send(node, 'PUT', 'models/wide', { upstreams: upstreams(20_000, '***') })).status).toBe(400);
+    expect(getError(await send(node, 'PUT', 'models/wide', { upstreams: upstreams(20_000, '***') })).status).toBe(400);
     // The comparison of all pairs took 40 s.
     expect(process.cpuUsage(startedAt).user / 1e6).toBeLessThan(10);
   });
@@ -371,7 +371,7 @@ it('the first identity provider keeps its position while other providers exist',
   const provider = (name: string) => ({ issuer: `https://${name}.example`, audience: 'parley' });
   await send(node, 'PUT', 'identity-providers/zeta', provider('zeta'));
   await send(other, 'PUT', 'identity-providers/alpha', provider('alpha'));
-  expect(errorOf(await send(node, 'DELETE', 'identity-providers/zeta?force=true'))).toMatchObject({
+  expect(getError(await send(node, 'DELETE', 'identity-providers/zeta?force=true'))).toMatchObject({
     status: 409,
     code: 'in_use',
   });

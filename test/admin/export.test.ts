@@ -1,17 +1,23 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { untilStill } from '#test/until-still.ts';
-import { type AdminHouse, startAdminHouse, usage } from './support.ts';
+import { type AdminHouse, createUsageRecord, startAdminService } from './support.ts';
 
 let admin: AdminHouse;
 const march = 'from=2026-03-01&to=2026-03-31';
 
 beforeAll(async () => {
-  admin = await startAdminHouse();
+  admin = await startAdminService();
   const calls = Array.from({ length: 1200 }, (_, index) =>
-    usage(index % 2 === 0 ? '2026-03-02' : '2026-03-03', { id: `${index}`.padStart(5, '0'), subject: `user ${index % 3}` }),
+    createUsageRecord(index % 2 === 0 ? '2026-03-02' : '2026-03-03', {
+      id: `${index}`.padStart(5, '0'),
+      subject: `user ${index % 3}`,
+    }),
   );
-  await admin.journal.appendUsage([...calls, usage('2026-03-04', { subject: '@SUM(A1)', session: 's-1', keyId: 'k-1' })]);
+  await admin.journal.appendUsage([
+    ...calls,
+    createUsageRecord('2026-03-04', { subject: '@SUM(A1)', session: 's-1', keyId: 'k-1' }),
+  ]);
 });
 afterAll(() => admin[Symbol.asyncDispose]());
 
@@ -49,7 +55,7 @@ describe('exports of calls', () => {
   });
 
   it('wait for a slow client, and stop reading after it disconnects', async () => {
-    const page = Array.from({ length: 1000 }, (_, index) => usage('2026-03-02', { id: `${index}` }));
+    const page = Array.from({ length: 1000 }, (_, index) => createUsageRecord('2026-03-02', { id: `${index}` }));
     const listCalls = vi.spyOn(admin.journal, 'listCalls').mockResolvedValue(page);
     const client = request(`${admin.service.url}/v1/admin/calls?${march}&format=jsonl`, { headers: { 'api-key': 'admin-key' } });
     const response = await new Promise<NodeJS.ReadableStream>((resolve) => client.on('response', resolve).end());

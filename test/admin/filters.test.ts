@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AdminHouse, startAdminHouse, usage } from './support.ts';
+import { type AdminHouse, createUsageRecord, startAdminService } from './support.ts';
 
 let admin: AdminHouse;
 const march = 'from=2026-03-01&to=2026-03-31';
 
 beforeAll(async () => {
-  admin = await startAdminHouse();
+  admin = await startAdminService();
   await admin.journal.appendUsage([
-    usage('2026-03-01', { keyId: 'key-1', requestId: 'request-1', session: 'session-1' }),
-    usage('2026-03-02', { subject: 'bob', project: 'shop', requestId: 'request-2' }),
-    usage('2026-03-03', { deployment: 'other', subject: '=1+1,"x"', path: ['app', 'other'] }),
+    createUsageRecord('2026-03-01', { keyId: 'key-1', requestId: 'request-1', session: 'session-1' }),
+    createUsageRecord('2026-03-02', { subject: 'bob', project: 'shop', requestId: 'request-2' }),
+    createUsageRecord('2026-03-03', { deployment: 'other', subject: '=1+1,"x"', path: ['app', 'other'] }),
   ]);
 });
 afterAll(() => admin[Symbol.asyncDispose]());

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type AdminHouse, audit, startAdminHouse } from './support.ts';
+import { type AdminHouse, createAuditRecord, startAdminService } from './support.ts';
 
 let admin: AdminHouse;
 
 beforeAll(async () => {
-  admin = await startAdminHouse();
-  const rated = audit(2000, 'deployment.rated');
+  admin = await startAdminService();
+  const rated = createAuditRecord(2000, 'deployment.rated');
   await admin.journal.appendAudit([
     { ...rated, details: { rate: false, comment: 'wrong', responseId: 'r1' } },
-    { ...audit(1000, 'deployment.rated'), details: { rate: 5 } },
-    audit(1500, 'consent.accepted'),
+    { ...createAuditRecord(1000, 'deployment.rated'), details: { rate: 5 } },
+    createAuditRecord(1500, 'consent.accepted'),
   ]);
 });
 

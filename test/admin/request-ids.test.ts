@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestRequest } from '#test/send-request.ts';
 import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
 import { getApplicationPath, quickApp } from '../applications/support.ts';
-import { consentPath, getForm } from '../consent/support.ts';
+import { getConsentPath, getForm } from '../consent/support.ts';
 
 const auditEvents: AuditEvent[] = [];
 let service: TestService;
@@ -26,8 +26,8 @@ const steps: readonly (readonly [action: string, createRequest: () => TestReques
   ['application.saved', () => ({ method: 'PUT', path: getApplicationPath('app'), body: quickApp() })],
   ['application.saved', () => ({ path: `${version}?version=1` })],
   ['application.deleted', () => ({ method: 'DELETE', path: getApplicationPath('app') })],
-  ['consent.accepted', async () => ({ path: consentPath('careful'), body: { consent: await getForm(service, 'careful') } })],
-  ['consent.withdrawn', () => ({ method: 'DELETE', path: consentPath('careful') })],
+  ['consent.accepted', async () => ({ path: getConsentPath('careful'), body: { consent: await getForm(service, 'careful') } })],
+  ['consent.withdrawn', () => ({ method: 'DELETE', path: getConsentPath('careful') })],
 ];
 
 it.each([

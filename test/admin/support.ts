@@ -40,7 +40,7 @@ export const report: NodeReport = {
 const keys = { 'admin-key': { project: 'office', role: 'admin' }, 'user-key': { project: 'user', role: 'staff' } };
 
 /** Starts the service. `readNode` returns the reported state of the node. */
-export async function startAdminHouse(
+export async function startAdminService(
   configuration: object = {},
   readNode = () => report,
   start = startService,
@@ -81,7 +81,7 @@ export async function startRuntimeAdmin(configuration: object, readNode = () => 
 }
 
 /** Returns a usage record at 12:00 UTC of this day. */
-export function usage(day: string, fields: Partial<UsageRecord> = {}): UsageRecord {
+export function createUsageRecord(day: string, fields: Partial<UsageRecord> = {}): UsageRecord {
   const deployment = fields.deployment ?? 'model';
   const amounts = { promptTokens: 10, completionTokens: 5, cost: 1_000_000_000, durationMs: 1 };
   return {
@@ -91,6 +91,6 @@ export function usage(day: string, fields: Partial<UsageRecord> = {}): UsageReco
   };
 }
 
-export function audit(atMs: number, action: string): AuditRecord {
+export function createAuditRecord(atMs: number, action: string): AuditRecord {
   return { id: randomUUID(), atMs, action, subject: 'ada', object: 'app', requestId: 'request', details: { count: 1 } };
 }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AdminHouse, startAdminHouse, usage } from './support.ts';
+import { type AdminHouse, createUsageRecord, startAdminService } from './support.ts';
 
 interface Usage {
   readonly from: string;
@@ -14,7 +14,7 @@ interface Usage {
 let admin: AdminHouse;
 
 beforeAll(async () => {
-  admin = await startAdminHouse();
+  admin = await startAdminService();
 });
 
 afterAll(() => admin[Symbol.asyncDispose]());
@@ -30,13 +30,13 @@ const march = 'from=2026-03-01&to=2026-03-31';
 describe('usage', () => {
   beforeAll(async () => {
     await admin.journal.appendUsage([
-      usage('2026-03-01'),
-      usage('2026-03-01', { subject: 'bob', project: 'shop', outcome: 'failed', cost: 0 }),
-      usage('2026-03-31', { deployment: 'app', cost: 0, promptTokens: 30, completionTokens: 10 }),
-      usage('2026-03-31', { path: ['app', 'model'], cost: 4_500_000_000, promptTokens: 30, completionTokens: 10 }),
-      usage('2026-02-28'),
-      usage('2026-04-01'),
-      usage('2026-03-31', { outcome: 'refused', cost: 0, promptTokens: 0, completionTokens: 0 }),
+      createUsageRecord('2026-03-01'),
+      createUsageRecord('2026-03-01', { subject: 'bob', project: 'shop', outcome: 'failed', cost: 0 }),
+      createUsageRecord('2026-03-31', { deployment: 'app', cost: 0, promptTokens: 30, completionTokens: 10 }),
+      createUsageRecord('2026-03-31', { path: ['app', 'model'], cost: 4_500_000_000, promptTokens: 30, completionTokens: 10 }),
+      createUsageRecord('2026-02-28'),
+      createUsageRecord('2026-04-01'),
+      createUsageRecord('2026-03-31', { outcome: 'refused', cost: 0, promptTokens: 0, completionTokens: 0 }),
     ]);
   });
 
@@ -58,9 +58,9 @@ describe('usage', () => {
   it('is grouped by key and by tags', async () => {
     const tags = { team: 'a', env: 'prod' };
     await admin.journal.appendUsage([
-      usage('2026-05-01', { keyId: 'one', tags, cost: 3_000_000_000 }),
-      usage('2026-05-01', { keyId: 'one', tags: { team: 'b' } }),
-      usage('2026-05-01', { cost: 2_000_000_000 }),
+      createUsageRecord('2026-05-01', { keyId: 'one', tags, cost: 3_000_000_000 }),
+      createUsageRecord('2026-05-01', { keyId: 'one', tags: { team: 'b' } }),
+      createUsageRecord('2026-05-01', { cost: 2_000_000_000 }),
     ]);
     const may = 'from=2026-05-01&to=2026-05-31';
     const { by, data } = await read(`${may}&by=key,tag:team`);
@@ -133,7 +133,10 @@ describe('usage', () => {
 
   it('is available to each user for their own calls only', async () => {
     const subject = 'key:user';
-    await admin.journal.appendUsage([usage('2026-03-02', { subject }), usage('2026-03-02', { subject, deployment: 'app' })]);
+    await admin.journal.appendUsage([
+      createUsageRecord('2026-03-02', { subject }),
+      createUsageRecord('2026-03-02', { subject, deployment: 'app' }),
+    ]);
     const { data, total } = await read(`${march}&by=day,deployment`, '/v1/user/usage', 'user-key');
     expect(data.map(({ deployment, calls }) => [deployment, calls])).toEqual([
       ['app', 1],
@@ -191,7 +194,7 @@ describe('a key without the administrator role', () => {
 
 describe('a hundred thousand call records', () => {
   it('are aggregated in less than a second of CPU time, without blocking the event loop', async () => {
-    await using large = await startAdminHouse();
+    await using large = await startAdminService();
     fill(large.file, 100_000);
     for (const by of ['day', 'deployment,user', 'day,deployment,user']) {
       let ticks = 0;

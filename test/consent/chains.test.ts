@@ -6,13 +6,13 @@ import { callerKey, getChatPath, withKey } from '#test/start-service.ts';
 import {
   type Applications,
   accept,
-  consentPath,
+  createForm,
   deleteConsent,
   getConsent,
+  getConsentPath,
   isAccepted,
   type Landscape,
   postConsent,
-  required,
   startLandscape,
 } from './support.ts';
 
@@ -142,7 +142,7 @@ describe('a call that requires consent, three levels deep in a chain', () => {
   it('is rejected if the form lacks a deployment whose ID is an Object property', async () => {
     await consents.put('key:test', { deployment: 'constructor', form: {}, acceptedAtMs: 0 });
     expect(await landscape.callThrough(['constructor', 'toString'])).toContain('does not cover constructor');
-    await consents.put('key:test', { deployment: 'constructor', form: { constructor: required(false) }, acceptedAtMs: 0 });
+    await consents.put('key:test', { deployment: 'constructor', form: { constructor: createForm(false) }, acceptedAtMs: 0 });
     expect(await landscape.callThrough(['constructor', 'toString'])).toContain('does not cover toString');
   });
 
@@ -218,7 +218,7 @@ describe('an application', () => {
         await deleteConsent(service, 'mid', key),
         await service.sendRequest({ method: 'GET', path: '/v1/consent', headers: { 'api-key': key } }),
         await service.sendRequest({
-          path: consentPath('root'),
+          path: getConsentPath('root'),
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
           body: form,
         }),

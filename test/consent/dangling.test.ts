@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { startService } from '#test/start-service.ts';
 import { watchNode } from '#test/watch-node.ts';
-import { getConsent, required } from './support.ts';
+import { createForm, getConsent } from './support.ts';
 
 const endpoint = 'http://127.0.0.1:9/';
 const savedId = 'applications/bucket/saved';
@@ -15,7 +15,7 @@ async function startWithNodeState(applications: object) {
 }
 
 it('/health and the log report a missing dependency from the start', async () => {
-  const configuration = { applications: { app: { endpoint, dependencies: ['lost'], features: required(true) } } };
+  const configuration = { applications: { app: { endpoint, dependencies: ['lost'], features: createForm(true) } } };
   await using node = await startProcess({ configuration });
   const { json } = await node.sendRequest({ method: 'GET', path: '/health' });
   const message = 'applications.app.dependencies[0]: names "lost", a deployment that is not configured';

@@ -3,12 +3,17 @@ import { systemClock } from '#base/time/clock.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-import { accept, consentPath, deleteConsent, getConsent, getForm, isAccepted, postConsent, required } from './support.ts';
+import { accept, createForm, deleteConsent, getConsent, getConsentPath, getForm, isAccepted, postConsent } from './support.ts';
 
 const maxBodyBytes = 2_000;
 const nowMs = 1_752_574_830_400;
 const endpoint = 'http://127.0.0.1:9/';
-const mailForm = { assistant: required(false), 'team/mail box': required(true), m: required(false), staffed: required(false) };
+const mailForm = {
+  assistant: createForm(false),
+  'team/mail box': createForm(true),
+  m: createForm(false),
+  staffed: createForm(false),
+};
 
 let service: TestService;
 let consents: MemoryConsentStore;
@@ -17,7 +22,7 @@ const configuration = {
   models: { m: { upstreams: [{ protocol: 'demo' }] }, staffed: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } },
   applications: {
     assistant: { endpoint, dependencies: ['team/mail box', 'gone', 'm'] },
-    'team/mail box': { endpoint, dependencies: ['staffed'], features: required(true) },
+    'team/mail box': { endpoint, dependencies: ['staffed'], features: createForm(true) },
     closed: { endpoint, dependencies: ['team/mail box'], userRoles: ['staff'] },
     plain: { endpoint, dependencies: ['m'] },
   },
@@ -99,7 +104,7 @@ describe('the consent form of a deployment', () => {
   });
 
   it('supports HEAD without a body, and no other method', async () => {
-    const path = consentPath('assistant');
+    const path = getConsentPath('assistant');
     const head = await service.sendRequest({ method: 'HEAD', path, headers: { 'api-key': callerKey } });
     expect([head.status, head.text]).toEqual([200, '']);
     const put = await service.sendRequest({ method: 'PUT', path, headers: withKey(), body: { consent: mailForm } });
@@ -122,11 +127,11 @@ describe('a submitted form', () => {
   });
 
   it('is rejected and not stored if entries are added, renamed, or changed', async () => {
-    await expectOutdated({ ...mailForm, more: required(false) });
-    await expectOutdated({ ...mailForm, 'team/mail box': required(false) });
-    await expectOutdated({ ...mailForm, m: required(true) });
-    await expectOutdated({ ...mailForm, gone: required(false) });
-    await expectOutdated({ ...mailForm, constructor: required(false) });
+    await expectOutdated({ ...mailForm, more: createForm(false) });
+    await expectOutdated({ ...mailForm, 'team/mail box': createForm(false) });
+    await expectOutdated({ ...mailForm, m: createForm(true) });
+    await expectOutdated({ ...mailForm, gone: createForm(false) });
+    await expectOutdated({ ...mailForm, constructor: createForm(false) });
     const { assistant, ...rest } = mailForm;
     await expectOutdated({ ...rest, Assistant: assistant });
   });
@@ -164,7 +169,7 @@ describe('a submitted form', () => {
     for (const changed of [
       { ...assistant, dependencies: [...assistant.dependencies, 'plain'] },
       { ...assistant, dependencies: ['team/mail box'] },
-      { ...assistant, features: required(true) },
+      { ...assistant, features: createForm(true) },
     ]) {
       reloadWith(changed);
       expect(await isAccepted(service, 'assistant')).toBe(false);
@@ -206,7 +211,7 @@ describe('a submitted form', () => {
 describe('the order of checks', () => {
   const large = { consent: { a: 'x'.repeat(maxBodyBytes) } };
   const send = (id: string, body: unknown, headers: Record<string, string>) =>
-    service.sendRequest({ path: consentPath(id), headers, body });
+    service.sendRequest({ path: getConsentPath(id), headers, body });
 
   it('is size, credentials, media type, deployment, access, body, form', async () => {
     const key = { 'api-key': callerKey };
@@ -243,7 +248,7 @@ describe('the order of checks', () => {
 
   it('requires a key for every route', async () => {
     for (const method of ['GET', 'DELETE', 'POST']) {
-      expect(getStatusAndCode(await service.sendRequest({ method, path: consentPath('assistant') }))).toEqual([
+      expect(getStatusAndCode(await service.sendRequest({ method, path: getConsentPath('assistant') }))).toEqual([
         401,
         'missing_credentials',
       ]);
@@ -266,7 +271,7 @@ describe('DELETE /v1/consent/{id}', () => {
 
   it('returns 204 for a request that has a content type', async () => {
     await accept(service, 'assistant');
-    expect((await service.sendRequest({ method: 'DELETE', path: consentPath('assistant'), headers: withKey() })).status).toBe(
+    expect((await service.sendRequest({ method: 'DELETE', path: getConsentPath('assistant'), headers: withKey() })).status).toBe(
       204,
     );
     expect(await isAccepted(service, 'assistant')).toBe(false);
@@ -299,7 +304,7 @@ describe('GET /v1/consent', () => {
         { deployment: 'assistant', consent: mailForm, acceptedAt: nowMs },
         {
           deployment: 'team/mail box',
-          consent: { 'team/mail box': required(true), staffed: required(false) },
+          consent: { 'team/mail box': createForm(true), staffed: createForm(false) },
           acceptedAt: nowMs,
         },
       ],

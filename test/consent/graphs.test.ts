@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest';
 import { type DependencyGraph, startService } from '#test/start-service.ts';
 import vectors from '../vectors/consent-graphs.json' with { type: 'json' };
-import { getConsent, postConsent, required } from './support.ts';
+import { createForm, getConsent, postConsent } from './support.ts';
 
 type Vector = (typeof vectors)[number];
 
 function toConfiguration({ deployments }: Vector): object {
   const entries = deployments.map(({ id, dependencies, consentRequired }) => [
     id,
-    { endpoint: 'http://127.0.0.1:9/', dependencies, features: required(consentRequired) },
+    { endpoint: 'http://127.0.0.1:9/', dependencies, features: createForm(consentRequired) },
   ]);
   return { applications: Object.fromEntries(entries) };
 }
 
 function toForm({ form }: Vector): object {
-  return Object.fromEntries(form.map(([id, consentRequired]) => [id, required(consentRequired === true)]));
+  return Object.fromEntries(form.map(([id, consentRequired]) => [id, createForm(consentRequired === true)]));
 }
 
 it.each(vectors)('the served form has $name', async (vector) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { accept, deleteConsent, getForm, isAccepted, required } from './support.ts';
+import { accept, createForm, deleteConsent, getForm, isAccepted } from './support.ts';
 
 const applicationTypeSchemaId = 'https://any.example/custom_application_schemas/quickapps';
 
@@ -21,7 +21,7 @@ function toConfiguration(): object {
         applicationProperties: { ...properties, applications_as_tools: ['leaf', byDescription] },
         dependencies: ['declared'],
       },
-      leaf: { endpoint: `${host.url}/leaf`, features: required(true) },
+      leaf: { endpoint: `${host.url}/leaf`, features: createForm(true) },
       mailbox: { endpoint: `${host.url}/mailbox`, description: 'Reads mail.' },
       secret: { endpoint: `${host.url}/secret`, description: 'Reads mail of other people.', userRoles: ['staff'] },
       declared: { endpoint: `${host.url}/declared` },
@@ -54,14 +54,14 @@ async function callLeafOnce(exchange: UpstreamExchange): Promise<void> {
 
 it('the form of a quick app contains its model, its tools, and its dependencies that the caller can use', async () => {
   const form = {
-    quick: required(false),
-    declared: required(false),
-    model: required(false),
-    leaf: required(true),
-    mailbox: required(false),
+    quick: createForm(false),
+    declared: createForm(false),
+    model: createForm(false),
+    leaf: createForm(true),
+    mailbox: createForm(false),
   };
   expect(await getForm(service, 'quick')).toEqual(form);
-  expect(await getForm(service, 'quick', 'staff')).toEqual({ ...form, secret: required(false) });
+  expect(await getForm(service, 'quick', 'staff')).toEqual({ ...form, secret: createForm(false) });
 });
 
 it('a quick app calls a tool only with the user’s consent, and its reply reports missing consent', async () => {
@@ -81,8 +81,8 @@ it('a quick app calls a tool only with the user’s consent, and its reply repor
 it('a consent becomes outdated when a new deployment meets the conditions of the quick app', async () => {
   await accept(service, 'quick');
   const configuration = toConfiguration() as { applications: object };
-  const moreApp = { endpoint: `${host.url}/more`, description: 'Sends mail.', features: required(true) };
+  const moreApp = { endpoint: `${host.url}/more`, description: 'Sends mail.', features: createForm(true) };
   service.reload({ ...configuration, applications: { ...configuration.applications, more: moreApp } });
   expect(await isAccepted(service, 'quick')).toBe(false);
-  expect(await getForm(service, 'quick')).toMatchObject({ more: required(true) });
+  expect(await getForm(service, 'quick')).toMatchObject({ more: createForm(true) });
 });

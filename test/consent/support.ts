@@ -10,22 +10,22 @@ import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, getChatPath, type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
 
 /** Returns a path of the consent API. The ID is inserted without encoding. */
-export function consentPath(id: string): string {
+export function getConsentPath(id: string): string {
   return `/v1/consent/${id}`;
 }
 
 type Service = Pick<TestService, 'sendRequest'>;
 
 export function getConsent(service: Service, id: string, key = callerKey): Promise<TestResponse> {
-  return service.sendRequest({ method: 'GET', path: consentPath(id), headers: { 'api-key': key } });
+  return service.sendRequest({ method: 'GET', path: getConsentPath(id), headers: { 'api-key': key } });
 }
 
 export function postConsent(service: Service, id: string, body: unknown, key = callerKey): Promise<TestResponse> {
-  return service.sendRequest({ path: consentPath(id), headers: withKey(key), body });
+  return service.sendRequest({ path: getConsentPath(id), headers: withKey(key), body });
 }
 
 export function deleteConsent(service: Service, id: string, key = callerKey): Promise<TestResponse> {
-  return service.sendRequest({ method: 'DELETE', path: consentPath(id), headers: { 'api-key': key } });
+  return service.sendRequest({ method: 'DELETE', path: getConsentPath(id), headers: { 'api-key': key } });
 }
 
 /** Returns the form that is currently to be accepted. Throws if the deployment has no form. */
@@ -46,7 +46,7 @@ export async function isAccepted(service: Service, id: string, key = callerKey):
   return ((await getConsent(service, id, key)).json as { accepted: boolean }).accepted;
 }
 
-export function required(consentRequired: boolean): { consentRequired: boolean } {
+export function createForm(consentRequired: boolean): { consentRequired: boolean } {
   return { consentRequired };
 }
 
@@ -81,8 +81,8 @@ export async function startLandscape(
   const toConfiguration = (current: Applications): object => ({
     models: {
       model: { upstreams: [{ endpoint: host.endpoint }] },
-      guarded: { upstreams: [{ endpoint: host.endpoint }], features: required(true) },
-      vectors: { type: 'embedding', upstreams: [{ endpoint: host.endpoint }], features: required(true) },
+      guarded: { upstreams: [{ endpoint: host.endpoint }], features: createForm(true) },
+      vectors: { type: 'embedding', upstreams: [{ endpoint: host.endpoint }], features: createForm(true) },
     },
     applications: Object.fromEntries(Object.entries(current).map(([id, entry]) => [id, toEntry(host.url, id, entry)])),
     keys: { [callerKey]: { project: 'test' }, other: { project: 'other' }, same: { project: 'test' } },
@@ -112,7 +112,7 @@ export async function startLandscape(
 
 function toEntry(url: string, id: string, { dependencies = [], requires = false, closed = false }: Applications[string]): object {
   const endpoint = `${url}/app/${encodeURIComponent(id)}`;
-  return { endpoint, dependencies, features: required(requires), ...(closed && { userRoles: ['staff'] }) };
+  return { endpoint, dependencies, features: createForm(requires), ...(closed && { userRoles: ['staff'] }) };
 }
 
 interface AnswerOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientKinds, createFactory, longTimeouts, post, Recording, Servers, sleep, toPost, until } from './support.ts';
+import { clientKinds, createFactory, longTimeouts, post, Recording, Servers, sleep, toPost, waitUntil } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
   const newClient = createFactory(Client);
@@ -46,7 +46,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, firstByteMs: 100 } }), recording);
     expect((await recording.settled).error?.kind).toBe('first_byte_timeout');
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(99);
-    await until(() => servers.sockets[0]?.destroyed === true);
+    await waitUntil(() => servers.sockets[0]?.destroyed === true);
   });
 
   it('limits the time between two reads, not the total time', async () => {
@@ -64,7 +64,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 600 } }), recording);
     await recording.settled;
     expect([recording.error?.kind, recording.body]).toEqual(['idle_timeout', 'xxxxxxxx']);
-    await until(() => servers.sockets[0]?.destroyed === true);
+    await waitUntil(() => servers.sockets[0]?.destroyed === true);
   });
 
   it('does not count paused time', async () => {
@@ -110,7 +110,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     await using servers = new Servers();
     const recording = await post(newClient(), await servers.startReplying(reply));
     expect(recording.error?.kind).toBe('malformed');
-    await until(() => servers.sockets[0]?.destroyed === true);
+    await waitUntil(() => servers.sockets[0]?.destroyed === true);
   });
 
   it('returns the content before the error', async () => {
@@ -133,13 +133,13 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     });
     const recording = new Recording();
     const exchange = newClient().send(toPost(url, ''), recording);
-    await until(() => recording.pieces.length > 1);
+    await waitUntil(() => recording.pieces.length > 1);
     exchange.cancel();
     const before = recording.calls.length;
     exchange.cancel();
     exchange.pause();
     exchange.resume();
-    await until(() => servers.sockets[0]?.destroyed === true);
+    await waitUntil(() => servers.sockets[0]?.destroyed === true);
     expect(recording.calls.length).toBe(before);
   });
 
@@ -150,7 +150,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const exchange = newClient().send(toPost(url, ''), recording);
     if (where === 'head') recording.onHead = () => exchange.cancel();
     else recording.onBytes = () => exchange.cancel();
-    await until(() => servers.sockets[0]?.destroyed === true);
+    await waitUntil(() => servers.sockets[0]?.destroyed === true);
     expect(recording.calls).toEqual(where === 'head' ? ['head'] : ['head', 'bytes']);
   });
 
@@ -163,7 +163,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     exchange.cancel();
     await sleep(50);
     expect(recording.calls).toEqual([]);
-    await until(() => servers.sockets.every((socket) => socket.destroyed));
+    await waitUntil(() => servers.sockets.every((socket) => socket.destroyed));
   });
 
   it.each([

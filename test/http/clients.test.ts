@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { Flood, readSlowly } from './slow-reader.ts';
-import { clientKinds, createFactory, post, Recording, Servers, sleep, toPost, toRequest, until } from './support.ts';
+import { clientKinds, createFactory, post, Recording, Servers, sleep, toPost, toRequest, waitUntil } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
   const newClient = createFactory(Client);
@@ -219,8 +219,8 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const slow = post(client, `${url}slow`);
     await post(client, url);
     client.close();
-    await until(() => servers.sockets[1]?.destroyed === true);
+    await waitUntil(() => servers.sockets[1]?.destroyed === true);
     expect((await slow).body).toBe('slow');
-    await until(() => servers.sockets[0]?.destroyed === true);
+    await waitUntil(() => servers.sockets[0]?.destroyed === true);
   });
 });

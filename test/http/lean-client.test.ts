@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { longTimeouts, post, Recording, Servers, sleep, toPost, until } from './support.ts';
+import { longTimeouts, post, Recording, Servers, sleep, toPost, waitUntil } from './support.ts';
 
 const okReply = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
@@ -166,9 +166,9 @@ describe('LeanClient', () => {
     );
     const client = new LeanClient();
     expect((await post(client, url)).body).toBe('ok');
-    await until(() => servers.sockets[0]?.destroyed === true);
+    await waitUntil(() => servers.sockets[0]?.destroyed === true);
     expect((await post(client, url)).body).toBe('ok');
-    await until(() => servers.sockets[1]?.destroyed === true);
+    await waitUntil(() => servers.sockets[1]?.destroyed === true);
     expect((await post(client, url)).body).toBe('ok');
     expect(servers.sockets.length).toBe(3);
     client.close();
@@ -184,7 +184,7 @@ describe('LeanClient', () => {
     );
     const client = new LeanClient();
     await post(client, url);
-    await until(() => servers.sockets[0]?.destroyed === true);
+    await waitUntil(() => servers.sockets[0]?.destroyed === true);
     await sleep(10);
     expect((await post(client, url)).body).toBe('ok');
     expect(servers.sockets.length).toBe(2);
@@ -257,7 +257,7 @@ describe('LeanClient', () => {
     });
     const recording = new Recording();
     new LeanClient().send(toPost(url, 'x', { timeouts: { ...longTimeouts, idleMs: 300 } }), recording);
-    await until(() => recording.pieces.length === 1);
+    await waitUntil(() => recording.pieces.length === 1);
     const endMs = performance.now() + 1000;
     while (performance.now() < endMs);
     expect((await recording.settled).error).toBeNull();

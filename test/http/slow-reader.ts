@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpClient } from '#base/http/client.ts';
-import { Recording, sleep, toPost, until } from './support.ts';
+import { Recording, sleep, toPost, waitUntil } from './support.ts';
 
 const pauseMs = 200;
 const piece = 'x'.repeat(65_536);
@@ -40,7 +40,7 @@ export async function readSlowly(client: HttpClient, url: string, flood: Flood) 
     receivedBytes += text.length;
     recording.pieces.length = 0;
   };
-  await until(() => recording.calls.length > 0);
+  await waitUntil(() => recording.calls.length > 0);
   await sleep(pauseMs);
   const paused = { gotBytes: receivedBytes, sentBytes: flood.sentBytes };
   exchange.resume();

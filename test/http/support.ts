@@ -148,7 +148,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-export async function until(isTrue: () => boolean, timeoutMs = 30_000): Promise<void> {
+export async function waitUntil(isTrue: () => boolean, timeoutMs = 30_000): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   while (!isTrue()) {
     if (performance.now() > endMs) throw new Error(`not true within ${timeoutMs} ms: ${isTrue}`);

@@ -84,7 +84,7 @@ const signatureForgeries: readonly Forgery[] = [
 ];
 
 const confusionForgeries: readonly Forgery[] = [
-  ['the public key as PEM', () => forge({ ...header, alg: 'HS256' }, claims, hmac(publicPem())), unsupportedAlgorithm],
+  ['the public key as PEM', () => forge({ ...header, alg: 'HS256' }, claims, hmac(getPublicPem())), unsupportedAlgorithm],
   [
     'the public key as DER',
     () =>
@@ -97,10 +97,10 @@ const confusionForgeries: readonly Forgery[] = [
   ],
   [
     'the public key as JWK',
-    () => forge({ ...header, alg: 'HS256' }, claims, hmac(JSON.stringify(publicJwk()))),
+    () => forge({ ...header, alg: 'HS256' }, claims, hmac(JSON.stringify(getPublicJwk()))),
     unsupportedAlgorithm,
   ],
-  ['the public modulus', () => forge({ ...header, alg: 'HS256' }, claims, hmac(String(publicJwk()?.n))), unsupportedAlgorithm],
+  ['the public modulus', () => forge({ ...header, alg: 'HS256' }, claims, hmac(String(getPublicJwk()?.n))), unsupportedAlgorithm],
   ['an empty key', () => forge({ ...header, alg: 'HS256' }, claims, hmac('')), unsupportedAlgorithm],
 ];
 
@@ -316,10 +316,10 @@ function withPayload(token: string, payload: object): string {
   return [head, encodePart(payload), signature].join('.');
 }
 
-function publicPem(): string {
+function getPublicPem(): string {
   return createPublicKey(getSigningKey(issuer)).export({ format: 'pem', type: 'spki' }).toString();
 }
 
-function publicJwk() {
+function getPublicJwk() {
   return issuer.server.issuer.keys.toJSON()[0];
 }

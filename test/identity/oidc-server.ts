@@ -46,9 +46,9 @@ export async function startOidcServer(getRoles: GetRoles = () => undefined, page
   const rotate = async (): Promise<void> => {
     answer = createHandler(
       new Provider(issuer, {
-        ...settings(getRoles, lifetime),
-        ...(page !== undefined && pageSettings(page)),
-        jwks: { keys: [await newKey()] },
+        ...createSettings(getRoles, lifetime),
+        ...(page !== undefined && createPageSettings(page)),
+        jwks: { keys: [await generateKey()] },
       }),
     );
   };
@@ -71,14 +71,14 @@ export async function startOidcServer(getRoles: GetRoles = () => undefined, page
   };
 }
 
-async function newKey(): Promise<object> {
+async function generateKey(): Promise<object> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   return { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: randomBytes(8).toString('hex') };
 }
 
 const robot = { ...client, grant_types: ['client_credentials', 'authorization_code'] };
 
-function settings(getRoles: GetRoles, lifetime: { readonly seconds: number }): object {
+function createSettings(getRoles: GetRoles, lifetime: { readonly seconds: number }): object {
   return {
     clients: [robot],
     scopes: ['openid', scope],
@@ -112,7 +112,7 @@ function settings(getRoles: GetRoles, lifetime: { readonly seconds: number }): o
   };
 }
 
-function pageSettings(page: string): object {
+function createPageSettings(page: string): object {
   const pageClient = {
     client_id: 'page',
     token_endpoint_auth_method: 'none',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { importCommand } from '#app/commands/import/import-command.ts';
 import { createFreshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
-import { call, errorOf, read, send, startCluster } from '../admin/entries-cluster.ts';
+import { call, getError, read, send, startCluster } from '../admin/entries-cluster.ts';
 import { fixture } from './support.ts';
 
 const digest = (key: string) => createHash('sha256').update(key).digest('hex');
@@ -61,7 +61,7 @@ it('imports teams, users, keys, and budgets of a LiteLLM database, and its clien
   await using cluster = await startCluster();
   const [node] = cluster.nodes;
   expect(read(await send(node, 'POST', 'apply', document)).data).toHaveLength(7);
-  expect(errorOf(await call(node, 'file', 'sk-plain')).status).toBe(401);
+  expect(getError(await call(node, 'file', 'sk-plain')).status).toBe(401);
   // A minute can end between the call and the reading.
   await vi.waitFor(async () => {
     expect((await call(node, 'file', 'sk-of-search')).status).toBe(200);

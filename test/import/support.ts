@@ -46,7 +46,7 @@ export async function runImport({ from, files, settings, isStrict = false }: Imp
 }
 
 /** Returns a value for each variable in a configuration. Its position decides between a URL, a version, and a word. */
-function environmentFor(text: string): Readonly<Record<string, string>> {
+function createEnvironment(text: string): Readonly<Record<string, string>> {
   const named = (pattern: RegExp, toValue: (name: string) => string) =>
     [...text.matchAll(pattern)].map(([, name = '']): [string, string] => [name, toValue(name)]);
   return Object.fromEntries([
@@ -60,14 +60,14 @@ function environmentFor(text: string): Readonly<Record<string, string>> {
 export async function checkImported(text: string) {
   await using folder = await makeFolder();
   const file = await folder.write('parley.json', text);
-  return await checkCommand([file], environmentFor(text));
+  return await checkCommand([file], createEnvironment(text));
 }
 
 /** Returns the imported configuration as the service loads it. */
 export async function loadImported(text: string): Promise<object> {
   await using folder = await makeFolder();
   const file = await folder.write('parley.json', text);
-  const loaded = await loadConfiguration([file], environmentFor(text));
+  const loaded = await loadConfiguration([file], createEnvironment(text));
   if ('errors' in loaded) throw new Error(JSON.stringify(loaded.errors));
   return loaded.configuration;
 }

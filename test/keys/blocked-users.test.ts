@@ -2,7 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { openStream, sendRequest } from '#test/send-request.ts';
-import { chat, type KeysCluster, knows, makeKey, sendWithCredentials, startKeysCluster, talkOn } from './keys-cluster.ts';
+import {
+  chat,
+  createUserKey,
+  identifyWithNode,
+  type KeysCluster,
+  sendWithCredentials,
+  startKeysCluster,
+  talkOn,
+} from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -21,7 +29,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     sendWithCredentials(getFirstNode(), 'admin-key', blockPath(user), { method: 'PUT', ...options });
   const unblock = (user: string) => sendWithCredentials(getFirstNode(), 'admin-key', blockPath(user), { method: 'DELETE' });
   const waitForIdentity = (credentials: string, expected: string) =>
-    vi.waitFor(async () => expect(await knows(getSecondNode(), credentials)).toBe(expected), withinSecond);
+    vi.waitFor(async () => expect(await identifyWithNode(getSecondNode(), credentials)).toBe(expected), withinSecond);
 
   beforeAll(async () => {
     cluster = await startKeysCluster(engine);
@@ -40,10 +48,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
   it('lists the keys of a user without their secrets, page by page', async () => {
     const token = await createToken('ada');
     const [first, second] = [
-      await makeKey(getFirstNode(), token, { name: 'first' }),
-      await makeKey(getFirstNode(), token, { deployments: ['m'] }),
+      await createUserKey(getFirstNode(), token, { name: 'first' }),
+      await createUserKey(getFirstNode(), token, { deployments: ['m'] }),
     ];
-    const otherKey = await makeKey(getFirstNode(), await createToken('bob'));
+    const otherKey = await createUserKey(getFirstNode(), await createToken('bob'));
     const { status, json, headers } = await sendWithCredentials(getSecondNode(), 'admin-key', '/v1/admin/keys?user=ada');
     expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
     const { data, nextToken } = json as { data: readonly Record<string, unknown>[]; nextToken: string | null };
@@ -70,7 +78,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
   });
 
   it('revokes the key of a user on all nodes within a second', async () => {
-    const createdKey = await makeKey(getFirstNode(), await createToken('ada'));
+    const createdKey = await createUserKey(getFirstNode(), await createToken('ada'));
     await waitForIdentity(createdKey.key, 'ada');
     const path = `/v1/admin/keys/${createdKey.id}`;
     for (const key of ['auditor-key', 'plain-key']) {
@@ -85,7 +93,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
 
   it('rejects every credential of a blocked user on all nodes within a second, until the user is unblocked', async () => {
     const token = await createToken('ada');
-    const createdKey = await makeKey(getFirstNode(), token);
+    const createdKey = await createUserKey(getFirstNode(), token);
     await waitForIdentity(createdKey.key, 'ada');
     const blocked = await block('ada', { body: { reason: 'Left the company' } });
     expect([blocked.status, blocked.json]).toEqual([
@@ -99,7 +107,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     const { error } = await sendWithCredentials(getFirstNode(), token, '/v1/user/info');
     expect(error.message).toMatch(/administrator/);
     expect(error.message).not.toContain('Left the company');
-    expect(await knows(getSecondNode(), await createToken('bob'))).toBe('bob');
+    expect(await identifyWithNode(getSecondNode(), await createToken('bob'))).toBe('bob');
     expect((await sendWithCredentials(getFirstNode(), 'auditor-key', '/v1/admin/blocked-users')).json).toEqual({
       object: 'list',
       data: [blocked.json],
@@ -192,7 +200,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     await vi.waitFor(() => expect(perRequestKey).not.toBe(''), soon);
     await block('ada');
     expect((await outer).error?.code).toBe('user_blocked');
-    await vi.waitFor(async () => expect(await knows(getSecondNode(), perRequestKey)).toMatch(/^40[13] /), withinSecond);
+    await vi.waitFor(
+      async () => expect(await identifyWithNode(getSecondNode(), perRequestKey)).toMatch(/^40[13] /),
+      withinSecond,
+    );
     await unblock('ada');
   });
 });

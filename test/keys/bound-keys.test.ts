@@ -8,7 +8,7 @@ import { report } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
 import { denied } from '../security/route-row.ts';
 import { routeTable } from '../security/route-table.ts';
-import { chat, type KeysCluster, makeKey, sendWithCredentials, startKeysCluster } from './keys-cluster.ts';
+import { chat, createUserKey, type KeysCluster, sendWithCredentials, startKeysCluster } from './keys-cluster.ts';
 
 const removePattern = (route: string): string => route.replace(/\([^)]*\)/g, '');
 /** Routes that accept a key bound to deployments, or that need no key. */
@@ -46,7 +46,7 @@ beforeAll(async () => {
   ] as const)
     expect((await put(`/v1/applications/${bucket}/${name}`, quickApp({ instructions, model: 'm' }))).status).toBe(201);
   expect((await put(`/v1/files/${bucket}/private.txt`, {})).status).toBe(200);
-  key = (await makeKey(node, token, { deployments: ['m', 'app', allowed] })).key;
+  key = (await createUserKey(node, token, { deployments: ['m', 'app', allowed] })).key;
 });
 
 afterAll(async () => {
@@ -112,7 +112,7 @@ describe('a key that is bound to deployments', () => {
     const respond = async (credentials: string, fields: object = {}): Promise<TestResponse> =>
       post(credentials, '/v1/responses', { model: 'm', input: 'Hello', ...fields });
     const getId = ({ json }: TestResponse): string => (json as { id: string }).id;
-    const sibling = (await makeKey(cluster.nodes[0], token, { deployments: ['m'] })).key;
+    const sibling = (await createUserKey(cluster.nodes[0], token, { deployments: ['m'] })).key;
     const [userResponseId, siblingResponseId, ownResponseId] = [
       getId(await respond(token)),
       getId(await respond(sibling)),

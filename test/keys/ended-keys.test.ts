@@ -7,9 +7,9 @@ import { quickApp } from '../applications/support.ts';
 import { createProviderEntry } from '../identity/support.ts';
 import {
   type CreatedKey,
+  createUserKey,
+  identifyWithNode,
   type KeysCluster,
-  knows,
-  makeKey,
   sendWithCredentials,
   startKeysCluster,
   talkOn,
@@ -33,7 +33,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
   const remove = (created: CreatedKey) =>
     sendWithCredentials(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
   const waitUntilKnown = async (created: CreatedKey) =>
-    void (await vi.waitFor(async () => expect(await knows(cluster.nodes[1], created.key)).toBe('ada'), soon));
+    void (await vi.waitFor(async () => expect(await identifyWithNode(cluster.nodes[1], created.key)).toBe('ada'), soon));
   const waitForRequest = async (from: number) => {
     await vi.waitFor(() => expect(cluster.upstream.requests.length).toBeGreaterThan(from), soon);
     return cluster.upstream.requests[from];
@@ -53,7 +53,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     ['the roles of its user no longer allow keys', async () => cluster.configure({ roles: { maker: {} } })],
   ])('ends its stream with an error event and disconnects the upstream if %s', async (_description, end) => {
     cluster.configure();
-    const created = await makeKey(cluster.nodes[0], token, { expiresAt: cluster.clock.epochMs() + 120_000 });
+    const created = await createUserKey(cluster.nodes[0], token, { expiresAt: cluster.clock.epochMs() + 120_000 });
     await waitUntilKnown(created);
     const before = cluster.upstream.requests.length;
     const reading = await stream(created);
@@ -72,7 +72,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     sendWithCredentials(cluster.nodes[0], token, `/v1/user/keys/${created.id}/rotate`, { method: 'POST', body: {} });
 
   it('leaves other streams of the user open', async () => {
-    const [deletedKey, otherKey] = [await makeKey(cluster.nodes[0], token), await makeKey(cluster.nodes[0], token)];
+    const [deletedKey, otherKey] = [await createUserKey(cluster.nodes[0], token), await createUserKey(cluster.nodes[0], token)];
     await waitUntilKnown(deletedKey);
     await waitUntilKnown(otherKey);
     const before = cluster.upstream.requests.length;
@@ -80,7 +80,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     const result = first.readRest();
     await remove(deletedKey);
     expect((await result).error?.code).toBe('invalid_api_key');
-    expect(await knows(cluster.nodes[1], otherKey.key)).toBe('ada');
+    expect(await identifyWithNode(cluster.nodes[1], otherKey.key)).toBe('ada');
     expect(cluster.upstream.requests.slice(before).filter(({ isOpen }) => isOpen)).toHaveLength(1);
     expect(await second.next()).toBeDefined();
     second.disconnect();
@@ -88,7 +88,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
   });
 
   it('ends a call whose reply has not started', async () => {
-    const created = await makeKey(cluster.nodes[0], token);
+    const created = await createUserKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const before = cluster.upstream.requests.length;
     cluster.upstream.script(() => new Promise(() => undefined));
@@ -105,7 +105,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
   });
 
   it('ends its background response', async () => {
-    const created = await makeKey(cluster.nodes[0], token);
+    const created = await createUserKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const response = await sendWithCredentials(cluster.nodes[1], created.key, '/v1/responses', {
       method: 'POST',
@@ -120,7 +120,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
   });
 
   it('closes its stream of a background response, and the response of another credential continues', async () => {
-    const created = await makeKey(cluster.nodes[0], token);
+    const created = await createUserKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const body = { model: 'm', input: 'Go on', background: true };
     const response = await sendWithCredentials(cluster.nodes[1], token, '/v1/responses', { method: 'POST', body });
@@ -140,7 +140,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
   });
 
   it('ends its evaluation', async () => {
-    const created = await makeKey(cluster.nodes[0], token);
+    const created = await createUserKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const [, node] = cluster.nodes;
     const { bucket } = (await sendWithCredentials(node, token, '/v1/bucket')).json as { bucket: string };
@@ -161,7 +161,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
   });
 
   it('ends the per-request key of an application and the calls that use it', async () => {
-    const created = await makeKey(cluster.nodes[0], token);
+    const created = await createUserKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const [, node] = cluster.nodes;
     let perRequestKey = '';
@@ -179,11 +179,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     });
     const outer = (await stream(created, node, 'app')).readRest();
     await vi.waitFor(() => expect(inner).toBeDefined(), soon);
-    expect(await knows(node, perRequestKey)).toBe('ada');
+    expect(await identifyWithNode(node, perRequestKey)).toBe('ada');
     await remove(created);
     expect((await outer).error?.code).toBe('invalid_api_key');
     expect(await inner).toBe('invalid_api_key');
-    await vi.waitFor(async () => expect(await knows(node, perRequestKey)).toBe('401 invalid_api_key'), soon);
+    await vi.waitFor(async () => expect(await identifyWithNode(node, perRequestKey)).toBe('401 invalid_api_key'), soon);
     cluster.upstream.script(talkOn);
   });
 });
@@ -192,16 +192,16 @@ describe('a node whose database was restored', () => {
   it('reads the keys again and rejects keys that the database no longer contains', async () => {
     await using cluster = await startKeysCluster('SQLite');
     const token = await cluster.issuer.token({ sub: 'ada', roles: 'maker' });
-    const [presentKey, missingKey] = [await makeKey(cluster.nodes[0], token), await makeKey(cluster.nodes[0], token)];
+    const [presentKey, missingKey] = [await createUserKey(cluster.nodes[0], token), await createUserKey(cluster.nodes[0], token)];
     for (const { key } of [presentKey, missingKey])
-      await vi.waitFor(async () => expect(await knows(cluster.nodes[1], key)).toBe('ada'), soon);
+      await vi.waitFor(async () => expect(await identifyWithNode(cluster.nodes[1], key)).toBe('ada'), soon);
     await cluster.database.run(async (kysely) => {
       await kysely.deleteFrom('api_keys').where('id', '=', missingKey.id).execute();
       await kysely.updateTable('api_key_changes').set({ revision: 1 }).execute();
     });
     for (const node of cluster.nodes) {
-      await vi.waitFor(async () => expect(await knows(node, missingKey.key)).toBe('401 invalid_api_key'), soon);
-      expect(await knows(node, presentKey.key)).toBe('ada');
+      await vi.waitFor(async () => expect(await identifyWithNode(node, missingKey.key)).toBe('401 invalid_api_key'), soon);
+      expect(await identifyWithNode(node, presentKey.key)).toBe('ada');
     }
   });
 });
@@ -224,17 +224,17 @@ describe('a node that cannot read the keys', () => {
       { keys: { store, blockedUsers, isShared: true }, clock: cluster.clock },
     );
     const token = await cluster.issuer.token({ sub: 'ada', roles: 'maker' });
-    const created = await makeKey(cluster.nodes[0], token);
-    await vi.waitFor(async () => expect(await knows(node, created.key)).toBe('ada'), soon);
+    const created = await createUserKey(cluster.nodes[0], token);
+    await vi.waitFor(async () => expect(await identifyWithNode(node, created.key)).toBe('ada'), soon);
     isUnavailable = true;
     cluster.clock.advance(58_000);
-    expect(await knows(node, created.key)).toBe('ada');
+    expect(await identifyWithNode(node, created.key)).toBe('ada');
     cluster.clock.advance(3_000);
-    expect(await knows(node, created.key)).toBe('503 overloaded');
-    expect(await knows(node, 'caller-key')).toBe('key:test');
+    expect(await identifyWithNode(node, created.key)).toBe('503 overloaded');
+    expect(await identifyWithNode(node, 'caller-key')).toBe('key:test');
     await sendWithCredentials(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
     isUnavailable = false;
-    expect(await knows(node, created.key)).toBe('401 invalid_api_key');
+    expect(await identifyWithNode(node, created.key)).toBe('401 invalid_api_key');
   });
 });
 
@@ -251,11 +251,11 @@ describe('a node that cannot read the blocked users', () => {
     const keys = { store, blockedUsers, isShared: true };
     await using node: TestService = await startService({}, { keys, clock: cluster.clock });
     await blockedUsers.put({ user: 'key:test', reason: null, blockedAtMs: 1, blockedBy: 'key:office' });
-    expect(await knows(node, 'caller-key')).toBe('key:test');
+    expect(await identifyWithNode(node, 'caller-key')).toBe('key:test');
     isUnavailable = false;
-    await vi.waitFor(async () => expect(await knows(node, 'caller-key')).toBe('403 user_blocked'), soon);
+    await vi.waitFor(async () => expect(await identifyWithNode(node, 'caller-key')).toBe('403 user_blocked'), soon);
     isUnavailable = true;
     cluster.clock.advance(120_000);
-    expect(await knows(node, 'caller-key')).toBe('403 user_blocked');
+    expect(await identifyWithNode(node, 'caller-key')).toBe('403 user_blocked');
   });
 });

@@ -8,7 +8,7 @@ import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/s
 import { openStream, sendRequest } from '#test/send-request.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { AdjustableClock } from '../identity/support.ts';
-import { chat, knows, sendWithCredentials, talkOn } from './keys-cluster.ts';
+import { chat, identifyWithNode, sendWithCredentials, talkOn } from './keys-cluster.ts';
 
 const minuteMs = 60_000;
 const soon = { timeout: 10_000 };
@@ -64,12 +64,15 @@ describe('a key of a configuration file with expiresAt', () => {
   it('is accepted until then and rejected with 401 afterwards', async () => {
     const expiresAtMs = clock.epochMs() + minuteMs;
     configure({ expiresAt: toTime(expiresAtMs) });
-    expect([await knows(service, robot), await chat(service, robot)]).toEqual(['key:team', '200']);
+    expect([await identifyWithNode(service, robot), await chat(service, robot)]).toEqual(['key:team', '200']);
     clock.moveCalendar(minuteMs + 1);
-    expect([await knows(service, robot), await chat(service, robot)]).toEqual(['401 invalid_api_key', '401 invalid_api_key']);
+    expect([await identifyWithNode(service, robot), await chat(service, robot)]).toEqual([
+      '401 invalid_api_key',
+      '401 invalid_api_key',
+    ]);
     const { error } = await sendWithCredentials(service, robot, '/v1/models');
     expect(error.message).toContain(`expired at ${toTime(expiresAtMs)}`);
-    expect(await knows(service, 'key-without-bounds')).toBe('key:team');
+    expect(await identifyWithNode(service, 'key-without-bounds')).toBe('key:team');
     expect(audited).toEqual(
       Array.from({ length: 3 }, () =>
         expect.objectContaining({ action: 'credentials.refused', details: { code: 'invalid_api_key' } }),
@@ -80,7 +83,7 @@ describe('a key of a configuration file with expiresAt', () => {
   it('can have a time with a UTC offset', async () => {
     const local = toTime(clock.epochMs() + 60 * minuteMs).replace('Z', '+02:00');
     configure({ expiresAt: local });
-    expect(await knows(service, robot)).toBe('401 invalid_api_key');
+    expect(await identifyWithNode(service, robot)).toBe('401 invalid_api_key');
   });
 
   it('ends its stream when it expires', async () => {
@@ -128,10 +131,10 @@ describe('a key of a configuration file with expiresAt', () => {
       await talkOn(exchange);
     });
     const waiting = chat(service, robot, 'app');
-    await vi.waitFor(async () => expect(await knows(service, perRequestKey)).toBe('key:team'), soon);
+    await vi.waitFor(async () => expect(await identifyWithNode(service, perRequestKey)).toBe('key:team'), soon);
     clock.moveCalendar(minuteMs + 1);
     expect(await waiting).toBe('401 invalid_api_key');
-    await vi.waitFor(async () => expect(await knows(service, perRequestKey)).toBe('401 invalid_api_key'), soon);
+    await vi.waitFor(async () => expect(await identifyWithNode(service, perRequestKey)).toBe('401 invalid_api_key'), soon);
   });
 });
 
@@ -164,24 +167,24 @@ describe('a key that a changed configuration file no longer accepts', () => {
 describe('a key of a configuration file with allowedIps', () => {
   it('is accepted only from these addresses', async () => {
     configure({ allowedIps: ['127.0.0.0/8'] });
-    expect([await knows(service, robot), await chat(service, robot)]).toEqual(['key:team', '200']);
+    expect([await identifyWithNode(service, robot), await chat(service, robot)]).toEqual(['key:team', '200']);
     configure({ allowedIps: ['192.0.2.0/24', '2001:db8::/32'] });
-    expect([await knows(service, robot), await chat(service, robot)]).toEqual([
+    expect([await identifyWithNode(service, robot), await chat(service, robot)]).toEqual([
       '403 address_not_allowed',
       '403 address_not_allowed',
     ]);
     expect(audited).toHaveLength(2);
     configure({ allowedIps: [] });
-    expect(await knows(service, robot)).toBe('403 address_not_allowed');
+    expect(await identifyWithNode(service, robot)).toBe('403 address_not_allowed');
   });
 
   it('uses the forwarded address only if a trusted proxy reports it', async () => {
     const headers = { 'x-forwarded-for': '192.0.2.7' };
     configure({ allowedIps: ['192.0.2.0/24'] });
-    expect(await knows(service, robot, headers)).toBe('403 address_not_allowed');
+    expect(await identifyWithNode(service, robot, headers)).toBe('403 address_not_allowed');
     configure({ allowedIps: ['192.0.2.0/24'] }, { security: { trustedProxies: ['127.0.0.1'] } });
-    expect(await knows(service, robot, headers)).toBe('key:team');
-    expect(await knows(service, robot, { 'x-forwarded-for': '192.0.3.7' })).toBe('403 address_not_allowed');
+    expect(await identifyWithNode(service, robot, headers)).toBe('key:team');
+    expect(await identifyWithNode(service, robot, { 'x-forwarded-for': '192.0.3.7' })).toBe('403 address_not_allowed');
   });
 });
 

@@ -106,14 +106,18 @@ export function sendWithCredentials(
 }
 
 /** Creates a key for the user of a token. */
-export async function makeKey(node: { readonly url: string }, token: string, body: object = {}): Promise<CreatedKey> {
+export async function createUserKey(node: { readonly url: string }, token: string, body: object = {}): Promise<CreatedKey> {
   const response = await sendWithCredentials(node, token, '/v1/user/keys', { method: 'POST', body });
   if (response.status !== 201) throw new Error(response.text);
   return response.json as CreatedKey;
 }
 
 /** Returns the user of a key or token according to a node, or the status and code of the rejection. */
-export async function knows(node: { readonly url: string }, credentials: string, headers: object = {}): Promise<string> {
+export async function identifyWithNode(
+  node: { readonly url: string },
+  credentials: string,
+  headers: object = {},
+): Promise<string> {
   const { status, json, error } = await sendWithCredentials(node, credentials, '/v1/user/info', { headers });
   return status === 200 ? (json as { user: string }).user : `${status} ${error.code}`;
 }

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { createProviderEntry, startIssuer } from '../identity/support.ts';
-import { chat, knows, makeKey, roles, sendWithCredentials } from './keys-cluster.ts';
+import { chat, createUserKey, identifyWithNode, roles, sendWithCredentials } from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -17,8 +17,8 @@ it('usage and call records identify a user key by its ID, for the user and for a
     },
   });
   const token = await issuer.token({ sub: 'ada', roles: 'maker' });
-  const created = await makeKey(node, token);
-  expect(await knows(node, created.key)).toBe('ada');
+  const created = await createUserKey(node, token);
+  expect(await identifyWithNode(node, created.key)).toBe('ada');
   expect([await chat(node, created.key), await chat(node, token)]).toEqual(['200', '200']);
   const listCalls = async (credentials: string, path: string) =>
     (
@@ -64,9 +64,9 @@ it('a user key remains valid after a restart', async () => {
   const configuration = { identityProviders: { corporate: createProviderEntry(issuer, { rolesClaim: 'roles' }) }, roles };
   const flags = ['--data', folder.path];
   await using before = await startProcess({ configuration, flags });
-  const { key } = await makeKey(before, await issuer.token({ sub: 'ada', roles: 'maker' }));
+  const { key } = await createUserKey(before, await issuer.token({ sub: 'ada', roles: 'maker' }));
   before.kill('SIGTERM');
   expect((await before.ended).code).toBe(0);
   await using after = await startProcess({ configuration, flags });
-  expect(await knows(after, key)).toBe('ada');
+  expect(await identifyWithNode(after, key)).toBe('ada');
 });

@@ -5,9 +5,9 @@ import { createProviderEntry } from '../identity/support.ts';
 import {
   type CreatedKey,
   chat,
+  createUserKey,
+  identifyWithNode,
   type KeysCluster,
-  knows,
-  makeKey,
   sendWithCredentials,
   startKeysCluster,
 } from './keys-cluster.ts';
@@ -45,13 +45,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
 
   it('is returned once, acts as the user on every node, and is stored only as a digest', async () => {
     const [firstNode, secondNode] = cluster.nodes;
-    const created = await makeKey(firstNode, token, { name: 'Notebook', days: 7 });
+    const created = await createUserKey(firstNode, token, { name: 'Notebook', days: 7 });
     expect(created).toMatchObject({ name: 'Notebook', lastUsedAt: null, prefix: created.key.slice(0, created.prefix.length) });
     expect(created.expiresAt - created.createdAt).toBe(7 * dayMs);
     expect(created.key).not.toContain(created.id);
     expect(created.prefix.length).toBeLessThan(20);
-    expect(await knows(firstNode, created.key)).toBe(user);
-    await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe(user), soon);
+    expect(await identifyWithNode(firstNode, created.key)).toBe(user);
+    await vi.waitFor(async () => expect(await identifyWithNode(secondNode, created.key)).toBe(user), soon);
     const info = await sendWithCredentials(secondNode, created.key, '/v1/user/info');
     expect(info.json).toMatchObject({ user, project: 'corporate', roles: ['maker'] });
     expect(await chat(secondNode, created.key)).toBe('200');
@@ -62,13 +62,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
   });
 
   it('records the time of its last use', async () => {
-    const created = await makeKey(cluster.nodes[0], token);
-    expect(await knows(cluster.nodes[0], created.key)).toBe(user);
+    const created = await createUserKey(cluster.nodes[0], token);
+    expect(await identifyWithNode(cluster.nodes[0], created.key)).toBe(user);
     await vi.waitFor(async () => expect((await listKeys(token))[0]?.lastUsedAt).toBeGreaterThan(created.createdAt - 1), 8_000);
   });
 
   it('can be created only by signed-in users whose role allows it, and the error names the remedy', async () => {
-    const created = await makeKey(cluster.nodes[0], token);
+    const created = await createUserKey(cluster.nodes[0], token);
     const getRejection = async (credentials: string) => {
       const { status, error } = await post(credentials, {});
       return [status, error.code, error.message];
@@ -95,7 +95,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     expect(await readSelfService(token)).toEqual({ keys: 3, maxDays: 30 });
     expect(await readSelfService(await signIn('plain'))).toBeUndefined();
     expect(await readSelfService(callerKey)).toBeUndefined();
-    expect(await readSelfService((await makeKey(cluster.nodes[0], token)).key)).toBeUndefined();
+    expect(await readSelfService((await createUserKey(cluster.nodes[0], token)).key)).toBeUndefined();
   });
 
   it('counts toward the number that the most generous role allows', async () => {
@@ -104,12 +104,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
       roles: { maker: { selfService: { keys: 1, maxDays: 90 } }, more: { selfService: { keys: 2, maxDays: 1 } } },
     });
     const bothRoles = await signIn(['maker', 'more']);
-    const [first] = [await makeKey(firstNode, bothRoles, { days: 90 }), await makeKey(firstNode, bothRoles)];
+    const [first] = [await createUserKey(firstNode, bothRoles, { days: 90 }), await createUserKey(firstNode, bothRoles)];
     const rejected = await post(bothRoles, {});
     expect([rejected.status, rejected.error.code]).toEqual([409, 'too_many_keys']);
     expect(rejected.error.message).toContain('at most 2 keys');
     expect((await sendWithCredentials(firstNode, bothRoles, `/v1/user/keys/${first.id}`, { method: 'DELETE' })).status).toBe(204);
-    await makeKey(firstNode, bothRoles);
+    await createUserKey(firstNode, bothRoles);
   });
 
   it('never exceeds that number if requests arrive concurrently on two nodes', async () => {
@@ -137,54 +137,55 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
 
   it('expires at the requested time, or by default after the maximum of the role', async () => {
     const [firstNode] = cluster.nodes;
-    const created = await makeKey(firstNode, token);
+    const created = await createUserKey(firstNode, token);
     expect(created.expiresAt - created.createdAt).toBe(30 * dayMs);
     const expiresAt = cluster.clock.epochMs() + 60_000;
-    const short = await makeKey(firstNode, token, { expiresAt });
+    const short = await createUserKey(firstNode, token, { expiresAt });
     expect(short.expiresAt).toBe(expiresAt);
-    expect(await knows(firstNode, short.key)).toBe(user);
+    expect(await identifyWithNode(firstNode, short.key)).toBe(user);
     cluster.clock.moveCalendar(60_001);
-    for (const node of cluster.nodes) expect(await knows(node, short.key)).toBe('401 invalid_api_key');
-    expect(await knows(firstNode, created.key)).toBe(user);
+    for (const node of cluster.nodes) expect(await identifyWithNode(node, short.key)).toBe('401 invalid_api_key');
+    expect(await identifyWithNode(firstNode, created.key)).toBe(user);
   });
 
   it('does not count after it has expired', async () => {
     const expiresAt = cluster.clock.epochMs() + 60_000;
-    for (let index = 0; index < 3; index += 1) await makeKey(cluster.nodes[0], token, { expiresAt });
+    for (let index = 0; index < 3; index += 1) await createUserKey(cluster.nodes[0], token, { expiresAt });
     cluster.clock.moveCalendar(60_001);
     expect(await listKeys(token)).toHaveLength(3);
-    await makeKey(cluster.nodes[0], await signIn());
+    await createUserKey(cluster.nodes[0], await signIn());
     expect(await listKeys(token)).toHaveLength(1);
   });
 
   it('is rejected on every node after its owner deletes it, and other users cannot delete it', async () => {
     const [firstNode, secondNode] = cluster.nodes;
-    const created = await makeKey(firstNode, token);
-    await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe(user), soon);
+    const created = await createUserKey(firstNode, token);
+    await vi.waitFor(async () => expect(await identifyWithNode(secondNode, created.key)).toBe(user), soon);
     const path = `/v1/user/keys/${created.id}`;
     const stranger = await cluster.issuer.token({ sub: 'stranger', roles: 'maker' });
     const rejected = await sendWithCredentials(firstNode, stranger, path, { method: 'DELETE' });
     expect([rejected.status, rejected.error.code]).toEqual([404, 'key_not_found']);
     expect((await sendWithCredentials(firstNode, token, path, { method: 'DELETE' })).status).toBe(204);
-    expect(await knows(firstNode, created.key)).toBe('401 invalid_api_key');
-    await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe('401 invalid_api_key'), soon);
+    expect(await identifyWithNode(firstNode, created.key)).toBe('401 invalid_api_key');
+    await vi.waitFor(async () => expect(await identifyWithNode(secondNode, created.key)).toBe('401 invalid_api_key'), soon);
     expect((await sendWithCredentials(firstNode, token, path, { method: 'DELETE' })).status).toBe(404);
     expect(await listKeys(token)).toEqual([]);
   });
 
   it('keeps its ID when it is rotated, and the old secret works for the requested overlap', async () => {
     const [firstNode, secondNode] = cluster.nodes;
-    const first = await makeKey(firstNode, token, { name: 'Robot' });
+    const first = await createUserKey(firstNode, token, { name: 'Robot' });
     const path = `/v1/user/keys/${first.id}/rotate`;
     const next = (await post(token, { overlapSeconds: 100 }, path)).json as CreatedKey;
     expect(next).toMatchObject({ id: first.id, name: 'Robot', expiresAt: first.expiresAt });
-    for (const { key } of [first, next]) await vi.waitFor(async () => expect(await knows(secondNode, key)).toBe(user), soon);
+    for (const { key } of [first, next])
+      await vi.waitFor(async () => expect(await identifyWithNode(secondNode, key)).toBe(user), soon);
     cluster.clock.moveCalendar(100_001);
-    expect(await knows(secondNode, first.key)).toBe('401 invalid_api_key');
-    expect(await knows(secondNode, next.key)).toBe(user);
+    expect(await identifyWithNode(secondNode, first.key)).toBe('401 invalid_api_key');
+    expect(await identifyWithNode(secondNode, next.key)).toBe(user);
     const third = (await post(token, {}, path)).json as CreatedKey;
-    expect(await knows(firstNode, next.key)).toBe('401 invalid_api_key');
-    expect(await knows(firstNode, third.key)).toBe(user);
+    expect(await identifyWithNode(firstNode, next.key)).toBe('401 invalid_api_key');
+    expect(await identifyWithNode(firstNode, third.key)).toBe(user);
     expect(await listKeys(token)).toHaveLength(1);
     expect((await post(token, { overlapSeconds: -1 }, path)).error.param).toBe('overlapSeconds');
     expect((await post(token, {}, '/v1/user/keys/none/rotate')).error.code).toBe('key_not_found');
@@ -192,13 +193,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
 
   it('calls only the deployments that both the key and its user may use', async () => {
     const [firstNode] = cluster.nodes;
-    const bound = await makeKey(firstNode, token, { deployments: ['m'] });
+    const bound = await createUserKey(firstNode, token, { deployments: ['m'] });
     expect([await chat(firstNode, bound.key), await chat(firstNode, bound.key, 'other')]).toEqual(['200', '403 access_denied']);
     const list = (await sendWithCredentials(firstNode, bound.key, '/v1/models')).json as { data: { id: string }[] };
     expect(list.data.map(({ id }) => id)).toEqual(['m']);
-    const empty = await makeKey(firstNode, token, { deployments: [] });
+    const empty = await createUserKey(firstNode, token, { deployments: [] });
     expect(await chat(firstNode, empty.key)).toBe('403 access_denied');
-    const unbound = await makeKey(firstNode, token);
+    const unbound = await createUserKey(firstNode, token);
     cluster.configure({ models: { m: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } } });
     expect([await chat(firstNode, bound.key), await chat(firstNode, unbound.key)]).toEqual([
       '403 access_denied',
@@ -208,20 +209,20 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
 
   it('cannot use consent and key routes if it is bound to deployments', async () => {
     const [firstNode] = cluster.nodes;
-    const { key } = await makeKey(firstNode, token, { deployments: ['m'] });
+    const { key } = await createUserKey(firstNode, token, { deployments: ['m'] });
     const paths = ['/v1/consent/app', '/v1/user/keys'];
     for (const path of paths) expect([path, (await sendWithCredentials(firstNode, key, path)).status]).toEqual([path, 403]);
-    const unbound = await makeKey(firstNode, token);
+    const unbound = await createUserKey(firstNode, token);
     expect((await sendWithCredentials(firstNode, unbound.key, '/v1/consent/app')).status).toBe(200);
   });
 
   it('is accepted only from its addresses, including those that a trusted proxy reports', async () => {
     const [firstNode] = cluster.nodes;
-    const home = await makeKey(firstNode, token, { allowedIps: ['127.0.0.1'] });
-    const away = await makeKey(firstNode, token, { allowedIps: ['192.0.2.0/24', '2001:db8::/32'] });
-    const blocked = await makeKey(firstNode, token, { allowedIps: [] });
+    const home = await createUserKey(firstNode, token, { allowedIps: ['127.0.0.1'] });
+    const away = await createUserKey(firstNode, token, { allowedIps: ['192.0.2.0/24', '2001:db8::/32'] });
+    const blocked = await createUserKey(firstNode, token, { allowedIps: [] });
     const getIdentity = (key: string, forwarded?: string) =>
-      knows(firstNode, key, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded });
+      identifyWithNode(firstNode, key, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded });
     expect([await getIdentity(home.key), await getIdentity(away.key), await getIdentity(blocked.key)]).toEqual([
       user,
       '403 address_not_allowed',
@@ -239,32 +240,32 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
 
   it('has the roles of the newest token of its user, in any order of requests', async () => {
     const [firstNode, secondNode] = cluster.nodes;
-    const created = await makeKey(firstNode, token);
+    const created = await createUserKey(firstNode, token);
     const readRoles = async (node: { url: string }) =>
       ((await sendWithCredentials(node, created.key, '/v1/user/info')).json as { roles: string[] }).roles;
     const later = Math.floor(cluster.clock.epochMs() / 1000);
     cluster.clock.advance(5_000);
     const newer = await signIn(['maker', 'staff'], { iat: later + 4 });
-    expect(await knows(secondNode, newer)).toBe(user);
+    expect(await identifyWithNode(secondNode, newer)).toBe(user);
     for (const node of cluster.nodes)
       await vi.waitFor(async () => expect(await readRoles(node)).toEqual(['maker', 'staff']), soon);
-    expect(await knows(firstNode, token)).toBe(user);
-    expect(await knows(firstNode, await signIn('maker', { iat: later - 1 }))).toBe(user);
+    expect(await identifyWithNode(firstNode, token)).toBe(user);
+    expect(await identifyWithNode(firstNode, await signIn('maker', { iat: later - 1 }))).toBe(user);
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(await readRoles(firstNode)).toEqual(['maker', 'staff']);
   });
 
   it('has the roles of a later token that was issued in the same second', async () => {
-    const created = await makeKey(cluster.nodes[0], token);
+    const created = await createUserKey(cluster.nodes[0], token);
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iat: number };
-    expect(await knows(cluster.nodes[0], await signIn('plain', { iat: claims.iat }))).toBe(user);
-    await vi.waitFor(async () => expect(await knows(cluster.nodes[0], created.key)).toBe('401 invalid_api_key'), soon);
+    expect(await identifyWithNode(cluster.nodes[0], await signIn('plain', { iat: claims.iat }))).toBe(user);
+    await vi.waitFor(async () => expect(await identifyWithNode(cluster.nodes[0], created.key)).toBe('401 invalid_api_key'), soon);
   });
 
   it('shares the limits and the files of its user', async () => {
     const limits = { m: { requestDay: 2 } };
     cluster.configure({ roles: { maker: { limits, selfService: { keys: 1, maxDays: 1 } } } });
-    const { key } = await makeKey(cluster.nodes[0], token);
+    const { key } = await createUserKey(cluster.nodes[0], token);
     const outcomes = [
       await chat(cluster.nodes[0], token),
       await chat(cluster.nodes[0], key),
@@ -281,7 +282,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const provider = createProviderEntry(cluster.issuer, { rolesClaim: 'roles', projectClaim: 'team' });
     cluster.configure({ identityProviders: { corporate: provider } });
     const member = await cluster.issuer.token({ sub: 'team-member', roles: 'maker', team: 'search' });
-    const { key, id } = await makeKey(cluster.nodes[0], member);
+    const { key, id } = await createUserKey(cluster.nodes[0], member);
     expect(await chat(cluster.nodes[0], key)).toBe('200');
     cluster.configure({ identityProviders: {} });
     expect(await chat(cluster.nodes[0], key)).toBe('401 invalid_api_key');
@@ -292,42 +293,43 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
 
   it('is rejected while its user has no right to keys, and works again afterwards', async () => {
     const [firstNode, secondNode] = cluster.nodes;
-    const created = await makeKey(firstNode, token);
-    const otherKey = await makeKey(firstNode, token);
-    await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe(user), soon);
+    const created = await createUserKey(firstNode, token);
+    const otherKey = await createUserKey(firstNode, token);
+    await vi.waitFor(async () => expect(await identifyWithNode(secondNode, created.key)).toBe(user), soon);
     cluster.configure({ roles: { maker: {}, plain: { selfService: { keys: 1, maxDays: 1 } } } });
-    for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe('401 invalid_api_key');
+    for (const node of cluster.nodes) expect(await identifyWithNode(node, created.key)).toBe('401 invalid_api_key');
     cluster.configure({ roles: { maker: {}, plain: {} } });
-    for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe('401 invalid_api_key');
+    for (const node of cluster.nodes) expect(await identifyWithNode(node, created.key)).toBe('401 invalid_api_key');
     // Users who lost the right can still list and delete their keys.
     const otherPath = `/v1/user/keys/${otherKey.id}`;
     expect((await listKeys(token)).map(({ id }) => id)).toContain(otherKey.id);
     expect((await post(token, {}, `${otherPath}/rotate`)).status).toBe(403);
     expect((await sendWithCredentials(firstNode, token, otherPath, { method: 'DELETE' })).status).toBe(204);
     cluster.configure();
-    for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe(user);
-    expect(await knows(firstNode, otherKey.key)).toBe('401 invalid_api_key');
+    for (const node of cluster.nodes) expect(await identifyWithNode(node, created.key)).toBe(user);
+    expect(await identifyWithNode(firstNode, otherKey.key)).toBe('401 invalid_api_key');
     cluster.clock.advance(2_000);
     const seconds = Math.floor(cluster.clock.epochMs() / 1000);
-    expect(await knows(firstNode, await signIn('plain', { iat: seconds }))).toBe(user);
+    expect(await identifyWithNode(firstNode, await signIn('plain', { iat: seconds }))).toBe(user);
     for (const node of cluster.nodes)
-      await vi.waitFor(async () => expect(await knows(node, created.key)).toBe('401 invalid_api_key'), soon);
+      await vi.waitFor(async () => expect(await identifyWithNode(node, created.key)).toBe('401 invalid_api_key'), soon);
     cluster.clock.advance(2_000);
-    expect(await knows(secondNode, await signIn('maker', { iat: seconds + 2 }))).toBe(user);
-    for (const node of cluster.nodes) await vi.waitFor(async () => expect(await knows(node, created.key)).toBe(user), soon);
+    expect(await identifyWithNode(secondNode, await signIn('maker', { iat: seconds + 2 }))).toBe(user);
+    for (const node of cluster.nodes)
+      await vi.waitFor(async () => expect(await identifyWithNode(node, created.key)).toBe(user), soon);
     cluster.configure({ identityProviders: {} });
-    expect(await knows(firstNode, created.key)).toBe('401 invalid_api_key');
+    expect(await identifyWithNode(firstNode, created.key)).toBe('401 invalid_api_key');
   });
 
   it('is allowed by the default role only for users whose roles are not configured', async () => {
     cluster.configure({ roles: { default: { selfService: { keys: 1, maxDays: 1 } }, plain: {} } });
-    const created = await makeKey(cluster.nodes[0], await signIn('unheard-of'));
-    expect(await knows(cluster.nodes[0], created.key)).toBe(user);
+    const created = await createUserKey(cluster.nodes[0], await signIn('unheard-of'));
+    expect(await identifyWithNode(cluster.nodes[0], created.key)).toBe(user);
     expect((await post(await signIn('plain'), {})).status).toBe(403);
   });
 
   it('is recorded in the audit log when it is created, rotated, and deleted', async () => {
-    const created = await makeKey(cluster.nodes[0], token);
+    const created = await createUserKey(cluster.nodes[0], token);
     await post(token, {}, `/v1/user/keys/${created.id}/rotate`);
     await sendWithCredentials(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
     const records = cluster.audited.filter(({ object }) => object === created.id);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestService } from '#test/start-service.ts';
-import { type Cluster, call, errorOf, read, send, startCluster, until } from '../admin/entries-cluster.ts';
+import { type Cluster, call, getError, read, send, startCluster, until } from '../admin/entries-cluster.ts';
 import { replyWithUsage } from './support.ts';
 
 let now = Date.parse('2026-07-15T10:20:30.400Z');
@@ -116,7 +116,7 @@ describe('limits of a project', () => {
     expect(read(await send(node, 'GET', 'changes?limit=1')).data).toMatchObject([{ action: 'reset' }]);
     expect((await send(node, 'POST', `changes/${done.change}/rollback`)).status).toBe(200);
     expect(await findUsage('projects/search', 'cost.year')).toMatchObject({ used: 0.05 });
-    expect(errorOf(await send(node, 'POST', 'projects/none/reset')).code).toBe('entry_not_found');
+    expect(getError(await send(node, 'POST', 'projects/none/reset')).code).toBe('entry_not_found');
   });
 });
 
@@ -145,7 +145,7 @@ describe('limits of a key', () => {
     const number = Object.keys(keys).indexOf('a-secret-name') + 1;
     expect(await usage(`keys/${number}`)).toMatchObject([{ window: 'requests.day', used: 3 }]);
     // A reset with the secret would store the secret as the ID of an entry.
-    for (const id of [number, 'a-secret-name']) expect(errorOf(await send(node, 'POST', `keys/${id}/reset`)).status).toBe(400);
+    for (const id of [number, 'a-secret-name']) expect(getError(await send(node, 'POST', `keys/${id}/reset`)).status).toBe(400);
   });
 });
 
@@ -202,7 +202,7 @@ describe('an owner of a project', () => {
       { project: 'search', roles: ['staff', 'admin'] },
       { project: 'search', roles: ['scim'] },
     ])
-      expect(errorOf(await create(body)), JSON.stringify(body)).toMatchObject({ status: 403, code: 'access_denied' });
+      expect(getError(await create(body)), JSON.stringify(body)).toMatchObject({ status: 403, code: 'access_denied' });
   });
 });
 
@@ -211,7 +211,7 @@ describe('a project at run time', () => {
     expect((await send(node, 'PUT', 'projects/lab', { costLimit: { month: 1 }, tags: { team: 'lab' } })).status).toBe(201);
     await until(async () => (await send(cluster.nodes[1], 'GET', 'projects/lab/usage')).status === 200);
     await send(node, 'PUT', 'keys/lab', { project: 'lab', key: 'a-secret-of-the-lab' });
-    expect(errorOf(await send(node, 'DELETE', 'projects/lab'))).toMatchObject({ status: 409, code: 'in_use' });
+    expect(getError(await send(node, 'DELETE', 'projects/lab'))).toMatchObject({ status: 409, code: 'in_use' });
     expect(read(await send(node, 'GET', 'export'))).toMatchObject({ projects: { lab: { costLimit: { month: 1 } } } });
     expect((await send(node, 'DELETE', 'projects/lab?force=true')).status).toBe(204);
     expect(await status('n', 'a-secret-of-the-lab')).toBe(200);
@@ -225,11 +225,11 @@ describe('a project at run time', () => {
     [{ tags: { 'a,b': 'c' } }, 'projects.x.tags'],
     [{ tags: { a: 'c,d' } }, 'projects.x.tags.a'],
   ])('rejects %j with the path', async (entry, path) => {
-    expect(errorOf(await send(node, 'PUT', 'projects/x', entry))).toMatchObject({ status: 400, param: path });
+    expect(getError(await send(node, 'PUT', 'projects/x', entry))).toMatchObject({ status: 400, param: path });
   });
 
   it('rejects a reset of an unknown kind', async () => {
     const at = { at: '2026-07-15T00:00:00Z' };
-    expect(errorOf(await send(node, 'PUT', 'limit-resets/team', at)).param).toBe('limitResets.team');
+    expect(getError(await send(node, 'PUT', 'limit-resets/team', at)).param).toBe('limitResets.team');
   });
 });

@@ -3,7 +3,7 @@ import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool }
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { MockedService } from '#test/mocked-service.ts';
 import { callerKey } from '#test/start-service.ts';
-import { hello, lastContent, png, startMessagesService } from './support.ts';
+import { getLastContent, hello, png, startMessagesService } from './support.ts';
 
 let mocked: MockedService;
 
@@ -103,7 +103,7 @@ describe('AI SDK', () => {
       maxRetries: 0,
       maxOutputTokens: 100,
     });
-    expect(lastContent(mocked.mock)).toEqual([
+    expect(getLastContent(mocked.mock)).toEqual([
       { type: 'text', text: 'Look.' },
       { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERg==' } },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { getText } from '#test/message-events.ts';
 import type { MockedService } from '#test/mocked-service.ts';
 import { callerKey } from '#test/start-service.ts';
-import { hello, lastContent, png, startMessagesService } from './support.ts';
+import { getLastContent, hello, png, startMessagesService } from './support.ts';
 
 let mocked: MockedService;
 
@@ -104,7 +104,7 @@ describe('Anthropic SDK', () => {
         { type: 'image', source },
       ]),
     );
-    expect(lastContent(mocked.mock)).toEqual([
+    expect(getLastContent(mocked.mock)).toEqual([
       { type: 'text', text: 'What is this?' },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
     ]);

@@ -65,7 +65,7 @@ export async function startMessagesService(): Promise<MockedService> {
 }
 
 /** Returns the content of the last message that the mock received. */
-export function lastContent(mock: LLMock): unknown {
+export function getLastContent(mock: LLMock): unknown {
   const body = mock.getLastRequest()?.body as { messages?: { content: unknown }[] } | undefined;
   return body?.messages?.at(-1)?.content;
 }

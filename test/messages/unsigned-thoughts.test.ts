@@ -75,7 +75,7 @@ afterAll(async () => {
 const tools = [{ name: 'look', input_schema: { type: 'object' } }];
 const question = { role: 'user', content: 'How is the weather?' };
 
-function secondTurn(content: unknown): object[] {
+function createSecondTurn(content: unknown): object[] {
   const result = { type: 'tool_result', tool_use_id: 'call_1', content: 'sun' };
   return [question, { role: 'assistant', content }, { role: 'user', content: [result] }];
 }
@@ -83,7 +83,7 @@ function secondTurn(content: unknown): object[] {
 const thinking = { type: 'thinking', thinking: 'I must look.', signature: '' };
 const toolUse = { type: 'tool_use', id: 'call_1', name: 'look', input: {} };
 
-function sentTurn(): Turn | undefined {
+function getSentTurn(): Turn | undefined {
   const body = upstream.requests.at(-1)?.body as { messages: Turn[] } | undefined;
   return body?.messages.find(({ role }) => role === 'assistant');
 }
@@ -93,23 +93,23 @@ describe('model that requires its earlier thoughts', () => {
     const first = await post(service, { model: 'deepseek', tools, messages: [question] });
     const { content } = first.json as { content: { type: string }[] };
     expect(content.map(({ type }) => type)).toEqual(['thinking', 'tool_use']);
-    const second = await post(service, { model: 'deepseek', tools, messages: secondTurn(content) });
+    const second = await post(service, { model: 'deepseek', tools, messages: createSecondTurn(content) });
     expect([second.status, second.headers['parley-ignored']]).toEqual([200, undefined]);
-    expect(sentTurn()).toMatchObject({ reasoning_content: 'I must look.' });
+    expect(getSentTurn()).toMatchObject({ reasoning_content: 'I must look.' });
   });
 
   it('receives several blocks as one text', async () => {
     const blocks = [{ ...thinking, thinking: 'I must ' }, { ...thinking, thinking: 'look.' }, toolUse];
-    const { status } = await post(service, { model: 'deepseek', tools, messages: secondTurn(blocks) });
-    expect([status, sentTurn()?.reasoning_content]).toEqual([200, 'I must look.']);
+    const { status } = await post(service, { model: 'deepseek', tools, messages: createSecondTurn(blocks) });
+    expect([status, getSentTurn()?.reasoning_content]).toEqual([200, 'I must look.']);
   });
 });
 
 describe('model that rejects calls without thoughts', () => {
   it('receives a space instead of thoughts if another model made the calls', async () => {
-    const messages = [...secondTurn([toolUse]), { role: 'assistant', content: 'Sunny.' }, question];
+    const messages = [...createSecondTurn([toolUse]), { role: 'assistant', content: 'Sunny.' }, question];
     const { status } = await post(service, { model: 'thinking', tools, messages });
-    expect([status, sentTurn()?.reasoning_content]).toEqual([200, ' ']);
+    expect([status, getSentTurn()?.reasoning_content]).toEqual([200, ' ']);
     const body = upstream.requests.at(-1)?.body as { messages: Turn[] } | undefined;
     expect(body?.messages.at(-2)).toEqual({ role: 'assistant', content: 'Sunny.', reasoning_content: ' ' });
   });
@@ -117,7 +117,7 @@ describe('model that rejects calls without thoughts', () => {
   it('receives a conversation without calls unchanged', async () => {
     const messages = [question, { role: 'assistant', content: 'Sunny.' }, question];
     await post(service, { model: 'thinking', messages });
-    expect(sentTurn()).not.toHaveProperty('reasoning_content');
+    expect(getSentTurn()).not.toHaveProperty('reasoning_content');
   });
 });
 
@@ -140,7 +140,7 @@ describe('reasoning without a signature', () => {
     upstream.script(eventsReply(...plainReply('Sunny.')));
     const { status } = await post(service, { model: 'quick', messages });
     upstream.script(deepSeek);
-    expect([status, sentTurn()]).toEqual([200, { role: 'assistant', content: 'Sunny.' }]);
+    expect([status, getSentTurn()]).toEqual([200, { role: 'assistant', content: 'Sunny.' }]);
   });
 });
 
@@ -148,7 +148,7 @@ describe('reasoning_content of a chat client', () => {
   it('is omitted and listed in Parley-Ignored if the upstream does not accept it', async () => {
     const messages = [question, { role: 'assistant', content: 'Sunny.', reasoning_content: 'Hm.' }, question];
     const { headers } = await service.chat('strict', { messages });
-    expect([headers['parley-ignored'], sentTurn()]).toEqual([
+    expect([headers['parley-ignored'], getSentTurn()]).toEqual([
       'messages.reasoning_content',
       { role: 'assistant', content: 'Sunny.' },
     ]);

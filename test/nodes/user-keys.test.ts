@@ -6,7 +6,7 @@ import { openStream } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
-import { chat, knows, makeKey, roles, sendWithCredentials, talkOn } from '../keys/keys-cluster.ts';
+import { chat, createUserKey, identifyWithNode, roles, sendWithCredentials, talkOn } from '../keys/keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -52,14 +52,14 @@ afterAll(async () => {
 });
 
 it('a key that a user creates on one node is accepted by the other, and rejected there after its deletion', async () => {
-  const createdKey = await makeKey(one, token);
+  const createdKey = await createUserKey(one, token);
   await vi.waitFor(async () => expect(await chat(two, createdKey.key, 'demo')).toBe('200'), soon);
   await sendWithCredentials(one, token, `/v1/user/keys/${createdKey.id}`, { method: 'DELETE' });
-  await vi.waitFor(async () => expect(await knows(two, createdKey.key)).toBe('401 invalid_api_key'), soon);
+  await vi.waitFor(async () => expect(await identifyWithNode(two, createdKey.key)).toBe('401 invalid_api_key'), soon);
 });
 
 it('a call that an application makes on another node ends when the user key of its call chain is deleted', async () => {
-  const createdKey = await makeKey(one, token);
+  const createdKey = await createUserKey(one, token);
   let perRequestKey = '';
   let inner: Promise<string | undefined> | undefined;
   const body = { messages: [{ role: 'user', content: 'Hello' }], stream: true };
@@ -76,9 +76,9 @@ it('a call that an application makes on another node ends when the user key of i
     await openStream(one.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'app' } })
   ).readRest();
   await vi.waitFor(() => expect(inner).toBeDefined(), soon);
-  expect(await knows(two, perRequestKey)).toBe('ada');
+  expect(await identifyWithNode(two, perRequestKey)).toBe('ada');
   await sendWithCredentials(two, token, `/v1/user/keys/${createdKey.id}`, { method: 'DELETE' });
   expect((await outer).error?.code).toBe('invalid_api_key');
   expect(await inner).toBe('invalid_api_key');
-  await vi.waitFor(async () => expect(await knows(two, perRequestKey)).toBe('401 invalid_api_key'), soon);
+  await vi.waitFor(async () => expect(await identifyWithNode(two, perRequestKey)).toBe('401 invalid_api_key'), soon);
 });

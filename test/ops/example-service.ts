@@ -43,7 +43,7 @@ import { openResponses } from '#test/response-stores.ts';
 import { startScriptedUpstream, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { freshSqlite } from '#test/sql-engines.ts';
 import { type ServiceOptions, startService } from '#test/start-service.ts';
-import { audit, report, usage } from '../admin/support.ts';
+import { createAuditRecord, createUsageRecord, report } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
 import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 
@@ -99,8 +99,10 @@ export async function startExampleService(): Promise<ExampleService> {
     clock: systemClock,
     log: createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] }),
   });
-  await journal.appendUsage([usage('2026-11-15', { id: exampleNames.call, subject, project: 'local', deployment: 'demo' })]);
-  await journal.appendAudit([audit(Date.parse('2026-11-15'), 'consent.accepted')]);
+  await journal.appendUsage([
+    createUsageRecord('2026-11-15', { id: exampleNames.call, subject, project: 'local', deployment: 'demo' }),
+  ]);
+  await journal.appendAudit([createAuditRecord(Date.parse('2026-11-15'), 'consent.accepted')]);
   const parts: Parts = {
     ...{ files, applications, consents, perRequestKeys, passages: { index: new SqlPassageIndex(database), owner: 'node' } },
     admin: { journal, readNode: () => fullReport },

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 /** Returns the resident memory of the node in bytes, as reported by the operating system. */
-async function residentBytes(): Promise<number> {
+async function readResidentBytes(): Promise<number> {
   const [, pages = '0'] = (await readFile(`/proc/${node.pid}/statm`, 'utf8')).split(' ');
   return Number(pages) * 4096;
 }
@@ -95,13 +95,13 @@ describe('a node whose client reads slowly', () => {
       hasEnded = true;
       response.end(`${toEvent(finish())}data: [DONE]\n\n`);
     });
-    const beforeBytes = await residentBytes();
+    const beforeBytes = await readResidentBytes();
     const reader = await node.stream('m', { messages: hello });
     reader.pause();
     await untilStill(() => sentBytes);
     expect(hasEnded).toBe(false);
     expect(sentBytes).toBeLessThan(48 * megabyte);
-    expect((await residentBytes()) - beforeBytes).toBeLessThan(64 * megabyte);
+    expect((await readResidentBytes()) - beforeBytes).toBeLessThan(64 * megabyte);
     reader.disconnect();
   });
 });

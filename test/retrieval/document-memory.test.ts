@@ -12,7 +12,7 @@ import { getReadError, load } from './loading.ts';
 const megabyte = 1024 ** 2;
 
 /** Creates a PDF of one page whose content decompresses to `bytes` spaces. */
-function pdfBomb(bytes: number): Buffer {
+function createPdfBomb(bytes: number): Buffer {
   const content = deflateSync(Buffer.alloc(bytes, ' '));
   const parts = [
     '%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj ',
@@ -24,7 +24,7 @@ function pdfBomb(bytes: number): Buffer {
 
 describe('reading a PDF', () => {
   it('is given up with a reason if 240 kB decompress to 250 MB', async () => {
-    const bomb = pdfBomb(250 * megabyte);
+    const bomb = createPdfBomb(250 * megabyte);
     expect(bomb.length).toBeLessThan(300_000);
     expect(await getReadError(load(bomb, 'a.pdf', { maxMemoryMb: 256 }))).toBe(
       'Reading was stopped: it needs more than 256 MiB to be read. Split it into smaller files.',
@@ -55,7 +55,7 @@ describe('documents of one user that exceed the memory limit', () => {
     });
     const embedder = new LetterEmbedder();
     const order: string[] = [];
-    const bomb = pdfBomb(250 * megabyte);
+    const bomb = createPdfBomb(250 * megabyte);
     const mine = [0, 1, 2].map((nth) => blobs.file(`${nth}.pdf`, Buffer.concat([bomb, Buffer.from(` ${nth}`)]), 'mine'));
     const read = (file: (typeof mine)[number]) =>
       indexer.requestIndexing(file, embedder).done.then(({ failure }) => order.push(`${file.bucket} ${failure ?? 'read'}`));

@@ -19,7 +19,7 @@ interface RawPart {
 }
 
 /** Creates an archive with arbitrary declared values. If `isShared`, all entries point to the bytes of the first. */
-function rawZip(parts: readonly RawPart[], isShared = false): Buffer {
+function createRawZip(parts: readonly RawPart[], isShared = false): Buffer {
   const locals: Buffer[] = [];
   const entries: Buffer[] = [];
   let offset = 0;
@@ -60,7 +60,7 @@ describe('reading an archive', () => {
     ['xlsx', ['xl/workbook.xml', 'xl/worksheets/sheet1.xml']],
     ['pptx', ['ppt/presentation.xml', 'ppt/slides/slide1.xml']],
   ])('fails if its real decompressed size exceeds the limit, regardless of the declared size (%s)', async (format, names) => {
-    const bomb = rawZip(names.map((name) => ({ name, packed: packedBomb, claimed: 100 })));
+    const bomb = createRawZip(names.map((name) => ({ name, packed: packedBomb, claimed: 100 })));
     expect(bomb.length).toBeLessThan(3 * megabyte);
     expect(await getReadError(load(bomb, `a.${format}`))).toBe('The unpacked document is too large to be read.');
   });
@@ -68,7 +68,7 @@ describe('reading an archive', () => {
   it('fails if the total size of its parts exceeds the limit', async () => {
     const packed = deflateRawSync(Buffer.alloc(2 * megabyte, 'a'));
     const names = ['word/document.xml', ...Array.from({ length: 300 }, (_, nth) => `word/part${nth}.xml`)];
-    const bomb = rawZip(
+    const bomb = createRawZip(
       names.map((name) => ({ name, packed, claimed: 0 })),
       true,
     );
@@ -78,8 +78,8 @@ describe('reading an archive', () => {
   it('returns a specific error if it is encrypted, truncated, compressed differently, or not a document', async () => {
     const packed = deflateRawSync(Buffer.from('<a/>'));
     const main = { name: 'word/document.xml', packed, claimed: 4 };
-    expect(await getReadError(load(rawZip([{ ...main, flags: 1 }]), 'a.docx'))).toBe('The document is encrypted.');
-    expect(await getReadError(load(rawZip([{ ...main, method: 12 }]), 'a.docx'))).toContain('packed in a way');
+    expect(await getReadError(load(createRawZip([{ ...main, flags: 1 }]), 'a.docx'))).toBe('The document is encrypted.');
+    expect(await getReadError(load(createRawZip([{ ...main, method: 12 }]), 'a.docx'))).toContain('packed in a way');
     expect(await getReadError(load(makeDocument(small).subarray(0, 900), 'a.docx'))).toContain('cannot be unpacked');
     expect(await getReadError(load(makeZip({ 'a.txt': 'hello' }), 'a.docx'))).toContain('not a docx, xlsx, or pptx file');
     expect(await getReadError(load(makeZip({ 'ppt/presentation.xml': '<p:presentation/>' }), 'a.pptx'))).toContain('It is empty');
@@ -95,7 +95,7 @@ describe('reading an archive', () => {
   });
 
   it('fails if its central directory has invalid offsets', async () => {
-    const zip = rawZip([{ name: 'word/document.xml', packed: deflateRawSync(Buffer.from('<a/>')), claimed: 4 }]);
+    const zip = createRawZip([{ name: 'word/document.xml', packed: deflateRawSync(Buffer.from('<a/>')), claimed: 4 }]);
     for (const offset of [zip.length - 6, zip.length - 22 - 46 - 17 + 42]) {
       const broken = Buffer.from(zip);
       broken.writeUInt32LE(0xfffffff0, offset);

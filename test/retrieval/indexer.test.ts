@@ -8,7 +8,7 @@ import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
-import { LetterEmbedder, until } from './library.ts';
+import { LetterEmbedder, waitUntil } from './library.ts';
 
 const text = 'A first paragraph.\n\nAnother one.';
 /** A text with more passages than one embedding batch. */
@@ -102,7 +102,7 @@ describe('a file in the document index', () => {
     expect(await index.searchWords('part 77', [document.id], 1)).toHaveLength(1);
     expect(await countVectors(document.id, embedder)).toBe(0);
     gate.resolve();
-    await until(async () => (await countVectors(document.id, embedder)) === 80);
+    await waitUntil(async () => (await countVectors(document.id, embedder)) === 80);
     expect(embedder.inputs).toHaveLength(80);
     expect(embedder.inputs[77]).toBe('Part 0 › Part 77\nabc 77');
   });
@@ -110,7 +110,7 @@ describe('a file in the document index', () => {
   it('sends no half characters of long headings to the embedding model', async () => {
     const embedder = new LetterEmbedder();
     await read(createIndexer(), blobs.file('a.md', `# ${'😀'.repeat(80)}a\n\ntext`), embedder);
-    await until(async () => embedder.inputs.length === 1);
+    await waitUntil(async () => embedder.inputs.length === 1);
     expect(embedder.inputs[0]?.isWellFormed()).toBe(true);
   });
 
@@ -120,7 +120,7 @@ describe('a file in the document index', () => {
     const embedder = new LetterEmbedder();
     const documents = await Promise.all([1, 2, 3].map(() => read(indexer, file, embedder)));
     expect(new Set(documents.map(({ id }) => id)).size).toBe(1);
-    await until(async () => (await countVectors(documents[0]?.id ?? '', embedder)) === 1);
+    await waitUntil(async () => (await countVectors(documents[0]?.id ?? '', embedder)) === 1);
     await read(indexer, file, embedder);
     expect(blobs.reads).toHaveLength(1);
     expect(embedder.inputs).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('a file in the document index', () => {
     const other = await read(indexer, blobs.file('c/two.txt', longText), embedder);
     expect(same).toEqual(one);
     expect(other.id).not.toBe(one.id);
-    await until(async () => (await countVectors(one.id, embedder)) === 80);
+    await waitUntil(async () => (await countVectors(one.id, embedder)) === 80);
     expect(embedder.inputs.filter((input) => input.endsWith('abc 77'))).toHaveLength(1);
   });
 
@@ -218,9 +218,9 @@ describe('a file that a request waits for', () => {
     const embedder = new LetterEmbedder();
     const files = [1, 2, 3, 4].map((nth) => blobs.file(`${nth}.txt`, `${text} ${nth}`));
     const prefetched = files.slice(0, 3).map((file) => indexer.requestIndexing(file, embedder, 'prefetch'));
-    await until(() => prefetched[0]?.hasStarted === true);
+    await waitUntil(() => prefetched[0]?.hasStarted === true);
     const requested = [files[3], files[2]].map((file) => indexer.requestIndexing(file as IndexedFile, embedder));
-    await until(() => requested[0]?.hasStarted === true);
+    await waitUntil(() => requested[0]?.hasStarted === true);
     expect(prefetched.map(({ hasStarted }) => hasStarted)).toEqual([true, false, false]);
     blobs.release();
     await Promise.all([...prefetched, ...requested].map(({ done }) => done));
@@ -238,7 +238,7 @@ describe('a file that a request waits for', () => {
     const prefetched = await indexer.requestIndexing(blobs.file('a.md', longText), embedder, 'prefetch').done;
     const requested = await read(indexer, blobs.file('b.txt', 'Waited for.'), embedder);
     gate.resolve();
-    await until(
+    await waitUntil(
       async () => (await countVectors(prefetched.id, embedder)) === 80 && (await countVectors(requested.id, embedder)) === 1,
     );
     expect(embedder.inputs.indexOf('Waited for.')).toBeLessThanOrEqual(64);
@@ -251,12 +251,12 @@ describe('a restart of the document indexer', () => {
     const first = new LetterEmbedder();
     const before = createIndexer();
     const { id } = await read(before, file, first);
-    await until(async () => (await countVectors(id, first)) >= 32);
+    await waitUntil(async () => (await countVectors(id, first)) >= 32);
     await before.close();
     const done = await countVectors(id, first);
     const second = new LetterEmbedder();
     await read(createIndexer(), file, second);
-    await until(async () => (await countVectors(id, second)) === 80);
+    await waitUntil(async () => (await countVectors(id, second)) === 80);
     expect(second.inputs).toHaveLength(80 - done);
     expect(blobs.reads).toHaveLength(1);
     const runs = await index.readVectors({ document: id, model: 'letters' });
@@ -269,7 +269,7 @@ describe('a restart of the document indexer', () => {
     const file = blobs.file('a.txt', text);
     const { id } = await read(indexer, file, one);
     await read(indexer, file, other);
-    await until(async () => (await countVectors(id, one)) === 1 && (await countVectors(id, other)) === 1);
+    await waitUntil(async () => (await countVectors(id, one)) === 1 && (await countVectors(id, other)) === 1);
     expect(blobs.reads).toHaveLength(1);
   });
 
@@ -308,7 +308,7 @@ describe('a document that is deleted while its vectors are created', () => {
     const observed = new LateClaims(database.database, 'vectors');
     observed.ended.resolve();
     const { id } = await read(createIndexer({ index: observed }), blobs.file('a.md', longText), embedder);
-    await until(() => embedder.calls === 1);
+    await waitUntil(() => embedder.calls === 1);
     await index.deleteDocument(id);
     gate.resolve();
     await observed.released.promise;
@@ -327,7 +327,7 @@ describe('two nodes that index documents', () => {
     const [one, two] = await Promise.all(nodes.map((node) => read(node, file, embedder)));
     expect(two).toEqual(one);
     expect(one?.passageCount).toBe(80);
-    await until(async () => (await countVectors(one?.id ?? '', embedder)) === 80);
+    await waitUntil(async () => (await countVectors(one?.id ?? '', embedder)) === 80);
     expect(embedder.inputs).toHaveLength(80);
     await Promise.all(nodes.map((node) => node.close()));
   });
@@ -340,7 +340,7 @@ describe('two nodes that index documents', () => {
     const reading = read(createIndexer({ owner: 'two', index: late }), file, embedder);
     await late.claiming.promise;
     const one = await read(createIndexer({ owner: 'one' }), file, embedder);
-    await until(async () => (await countVectors(one.id, embedder)) === 80);
+    await waitUntil(async () => (await countVectors(one.id, embedder)) === 80);
     late.ended.resolve();
     expect(await reading).toEqual(one);
     await late.released.promise;
@@ -373,18 +373,18 @@ describe('an embedding model that fails', () => {
     embedder.error = new Error('no tokens left');
     const files = [1, 2].map((nth) => blobs.file(`${nth}.txt`, `${text} ${nth}`));
     const documents = await Promise.all(files.map((file) => read(indexer, file, embedder)));
-    await until(() => errors.length > 0);
+    await waitUntil(() => errors.length > 0);
     for (const { id } of documents) expect(await index.searchWords('paragraph', [id], 9)).toHaveLength(1);
     embedder.error = undefined;
     nowMs += 59_000;
     await Promise.all(files.map((file) => read(indexer, file, embedder)));
     const other = new LetterEmbedder('other');
     await read(indexer, blobs.file('3.txt', `${text} 3`), other);
-    await until(() => other.inputs.length === 1);
+    await waitUntil(() => other.inputs.length === 1);
     expect(embedder.inputs).toEqual([]);
     nowMs += 2000;
     await Promise.all(files.map((file) => read(indexer, file, embedder)));
-    await until(() => embedder.inputs.length === 2);
+    await waitUntil(() => embedder.inputs.length === 2);
     expect(errors).toEqual(['failed to create vectors with letters']);
   });
 });

@@ -28,6 +28,6 @@ function toUnit(values: readonly number[]): Float32Array {
 }
 
 /** Resolves once the condition holds. Checks it every 5 ms. */
-export async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntil(isMet: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isMet())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

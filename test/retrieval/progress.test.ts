@@ -9,7 +9,7 @@ import { type ServiceOptions, startService, type TestService } from '#test/start
 import { createStoreError } from '#test/store-error.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { getApplicationPath, ownBucket, quickApp, save, show } from '../applications/support.ts';
-import { until } from './library.ts';
+import { waitUntil } from './library.ts';
 import { TestFiles } from './rig.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
@@ -69,7 +69,7 @@ describe('saving an application', () => {
       await testFiles.put('b.txt', 'Second.', ownBucket),
     ];
     expect((await saveWith(references)).status).toBe(201);
-    await until(async () => (await getStates())[0] === 'indexing');
+    await waitUntil(async () => (await getStates())[0] === 'indexing');
     expect(await listDocuments()).toEqual([
       {
         name: 'a.txt',
@@ -89,7 +89,7 @@ describe('saving an application', () => {
       },
     ]);
     testFiles.blobs.release();
-    await until(async () => (await getStates()).every((state) => state === 'ready'));
+    await waitUntil(async () => (await getStates()).every((state) => state === 'ready'));
     expect((await listDocuments())[1]).toMatchObject({ searchable: true, passages: { done: 1, total: 1 } });
     expect(testFiles.blobs.reads).toEqual([getBlob(0), getBlob(1)]);
   });
@@ -98,7 +98,7 @@ describe('saving an application', () => {
     await start();
     const reference = await testFiles.put('a.txt', 'First text.', ownBucket);
     await saveWith([reference]);
-    await until(async () => (await testFiles.index.findContent(getBlob(0))) !== undefined);
+    await waitUntil(async () => (await testFiles.index.findContent(getBlob(0))) !== undefined);
   });
 
   it('succeeds if the file index is unavailable, and a later progress request starts the indexing', async () => {
@@ -113,10 +113,10 @@ describe('saving an application', () => {
     await start({ files: { index: unreliable as never, blobs } });
     const reference = await testFiles.put('a.txt', 'First text.', ownBucket);
     expect((await saveWith([reference])).status).toBe(201);
-    await until(() => errors.includes('cannot index documents in advance'));
+    await waitUntil(() => errors.includes('cannot index documents in advance'));
     expect((await requestProgress()).status).toBe(503);
     isUnavailable = false;
-    await until(async () => (await getStates())[0] === 'ready');
+    await waitUntil(async () => (await getStates())[0] === 'ready');
   });
 });
 
@@ -131,7 +131,7 @@ describe('the documents endpoint of an application', () => {
     ];
     expect((await saveWith(references)).status).toBe(201);
     await testFiles.files.delete(ownBucket, 'gone away 猫.txt', undefined);
-    await until(async () => (await getStates()).every((state) => state === 'ready' || state === 'failed'));
+    await waitUntil(async () => (await getStates()).every((state) => state === 'ready' || state === 'failed'));
     expect((await listDocuments()).map(({ name, state, reason }) => [name, state, reason])).toEqual([
       ['broken.pdf', 'failed', 'The file is damaged: it cannot be read as PDF.'],
       ['scanned.pdf', 'failed', 'It has no text. It seems to be scanned, and Parley does not read text in images.'],
@@ -174,7 +174,7 @@ describe('the documents endpoint of an application', () => {
     await start();
     const reference = await testFiles.put('a.txt', 'Text.', ownBucket);
     await saveWith([reference]);
-    await until(async () => (await getStates())[0] === 'ready');
+    await waitUntil(async () => (await getStates())[0] === 'ready');
     await service.close();
     await start();
     await saveWith([reference]);
@@ -198,11 +198,11 @@ describe('a running node', () => {
         expect((await node.sendRequest(request)).status).toBe(200);
       }
       await node.configure({ models, applications: { app: createApp('one.txt') } });
-      await until(() => countIndexed() > 0);
+      await waitUntil(() => countIndexed() > 0);
     }
     const indexedBefore = countIndexed();
     await using node = await startProcess({ configuration: { models, applications: { app: createApp('two.md') } }, flags });
-    await until(() => countIndexed() > indexedBefore);
+    await waitUntil(() => countIndexed() > indexedBefore);
     node.kill('SIGTERM');
     expect(await node.ended).toMatchObject({ code: 0 });
     expect(node.output.stdout + node.output.stderr).not.toMatch(/"level":"error"/);

@@ -7,9 +7,9 @@ import { createStoreError } from '#test/store-error.ts';
 import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { calls, getStages, getToolMessages, quickApp, says, user } from '../quick-apps/support.ts';
-import { until } from './library.ts';
+import { waitUntil } from './library.ts';
 import { getAttachments, startWith, TestFiles } from './rig.ts';
-import { heldEmbedder, wordEmbedder } from './word-embedder.ts';
+import { createHeldEmbedder, wordEmbedder } from './word-embedder.ts';
 
 const pages = [
   [{ text: 'The mill was built by monks in 1283.', size: 11 }],
@@ -117,7 +117,7 @@ describe('large documents of a quick app', () => {
 
   it('are searched after their vectors are ready, with progress in a stage', async () => {
     const reference = await testFiles.put('rooms.md', long);
-    const { embedder, release } = heldEmbedder();
+    const { embedder, release } = createHeldEmbedder();
     await using rig = await startWith(testFiles, [reference], { query: 'code ZX-1077' }, { options: { embedder } });
     const stream = await rig.service.stream('app', { messages: [user('What is ZX-1077?')] });
     let output = '';
@@ -130,7 +130,7 @@ describe('large documents of a quick app', () => {
 
   it('are searched by words if vectors cannot be created, with a note to the model', async () => {
     const reference = await testFiles.put('rooms.md', long);
-    const { embedder, fail } = heldEmbedder();
+    const { embedder, fail } = createHeldEmbedder();
     fail();
     await using rig = await startWith(testFiles, [reference], { query: 'code ZX-1077' }, { options: { embedder } });
     await rig.chat('What is ZX-1077?');
@@ -311,11 +311,11 @@ describe('an application whose documents are not indexed yet', () => {
     const blob = testFiles.files.all[0]?.blob ?? '';
     await using rig = await startWith(testFiles, [reference], { query: 'text' });
     const abandonedCall = rig.service.chatAndDisconnect('app', { messages: [user('look')] });
-    await until(() => rig.model.requests.length === 1);
+    await waitUntil(() => rig.model.requests.length === 1);
     abandonedCall.disconnect();
-    await until(() => rig.service.inFlightCalls.size === 0);
+    await waitUntil(() => rig.service.inFlightCalls.size === 0);
     testFiles.blobs.release();
-    await until(async () => (await testFiles.index.findContent(blob)) !== undefined);
+    await waitUntil(async () => (await testFiles.index.findContent(blob)) !== undefined);
     expect(rig.model.requests).toHaveLength(1);
   });
 });
@@ -343,7 +343,9 @@ describe('the configured embedding model', () => {
     const [file] = testFiles.files.all;
     const document = await testFiles.findDocument(file?.blob ?? '');
     const key = { document, model: 'vectors vectors' };
-    await until(async () => (await testFiles.index.countVectors(key)) === (await testFiles.index.find(document))?.passageCount);
+    await waitUntil(
+      async () => (await testFiles.index.countVectors(key)) === (await testFiles.index.find(document))?.passageCount,
+    );
     expect(await testFiles.index.countVectors({ document, model: 'local:minilm-l6-v2' })).toBe(0);
     const [run] = await testFiles.index.readVectors(key);
     expect(run?.vectors.length).toBe((run?.count ?? 0) * wordEmbedder.dimensions);
@@ -359,7 +361,7 @@ describe('the configured embedding model', () => {
     const replies = [searchCall, says('Done.'), searchCall, says('Done.')];
     await using rig = await startWith(testFiles, [reference], {}, { configuration, options, replies });
     await rig.chat('look');
-    await until(() => errors.some((message) => message.includes('failed to create vectors with vectors vectors')));
+    await waitUntil(() => errors.some((message) => message.includes('failed to create vectors with vectors vectors')));
     await rig.chat('look');
     expect(getToolMessages(rig)[0]).toContain('The code of room 77 is ZX-1077.');
   });

@@ -19,7 +19,7 @@ function toVector(text: string): Float32Array {
 }
 
 /** Creates a word embedder whose batches of more than one text wait for `release`. Models a busy deployment. */
-export function heldEmbedder() {
+export function createHeldEmbedder() {
   const gate = Promise.withResolvers<void>();
   gate.promise.catch(() => undefined);
   const gated: Embedder = {

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openStream, type TestResponse } from '#test/send-request.ts';
-import { type KeysCluster, knows, makeKey, sendWithCredentials, startKeysCluster, talkOn } from '../keys/keys-cluster.ts';
+import {
+  createUserKey,
+  identifyWithNode,
+  type KeysCluster,
+  sendWithCredentials,
+  startKeysCluster,
+  talkOn,
+} from '../keys/keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -42,7 +49,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
     send('PATCH', path, { schemas: [patchSchema], Operations: operations });
   const createToken = (sub: string) => cluster.issuer.token({ sub, roles: 'maker' });
   const untilKnown = (credentials: string, expected: string) =>
-    vi.waitFor(async () => expect(await knows(cluster.nodes[1], credentials)).toBe(expected), withinSecond);
+    vi.waitFor(async () => expect(await identifyWithNode(cluster.nodes[1], credentials)).toBe(expected), withinSecond);
 
   it('creates, reads, replaces, and deletes a user, and keeps attributes that it does not use', async () => {
     const body = {
@@ -215,7 +222,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('provisioning with SCIM, on %s'
 
   it('blocks tokens, keys, and streams of a user who is deactivated or deleted, on all nodes', async () => {
     const token = await createToken('Grace');
-    const { key } = await makeKey(cluster.nodes[0], token);
+    const { key } = await createUserKey(cluster.nodes[0], token);
     const { id } = await create('Users', { userName: 'grace' });
     cluster.upstream.script(talkOn);
     const body = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hello' }] };

@@ -19,14 +19,14 @@ beforeAll(async () => {
     },
     keys: { 'victim-key': { project: 'victim' }, 'thief-key': { project: 'thief' } },
   }));
-  await as('victim-key', 'PUT', `/v1/files/${victim}/secret.txt`, canary);
-  await as('thief-key', 'PUT', `/v1/files/${thief}/own.txt`, 'own');
-  await as('victim-key', 'PUT', getApplicationPath('app', victim), quickApp({ model: 'gpt', instructions: canary }));
+  await sendAs('victim-key', 'PUT', `/v1/files/${victim}/secret.txt`, canary);
+  await sendAs('thief-key', 'PUT', `/v1/files/${thief}/own.txt`, 'own');
+  await sendAs('victim-key', 'PUT', getApplicationPath('app', victim), quickApp({ model: 'gpt', instructions: canary }));
 });
 
 afterAll(() => fullService[Symbol.asyncDispose]());
 
-function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
+function sendAs(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
   return fullService.service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
 }
 
@@ -77,15 +77,15 @@ describe('path traversal out of a bucket', () => {
         for (const tail of ['', '/chat/completions', '/limits']) {
           const path = encodeURI(`${base}${traversal}${victim}/${target}${tail}`).replaceAll('%25', '%');
           for (const method of ['GET', 'PUT', 'DELETE', 'POST']) {
-            const answer = await as('thief-key', method, path, method === 'GET' ? undefined : '{}');
+            const answer = await sendAs('thief-key', method, path, method === 'GET' ? undefined : '{}');
             requireSane(answer);
             expect(answer.text, `${method} ${path}`).not.toContain(canary);
           }
         }
       }
     }
-    expect((await as('victim-key', 'GET', `/v1/files/${victim}/secret.txt`)).text).toBe(canary);
-    expect((await as('victim-key', 'GET', getApplicationPath('app', victim))).text).toContain(canary);
+    expect((await sendAs('victim-key', 'GET', `/v1/files/${victim}/secret.txt`)).text).toBe(canary);
+    expect((await sendAs('victim-key', 'GET', getApplicationPath('app', victim))).text).toContain(canary);
   });
 });
 
@@ -134,13 +134,13 @@ describe('unusual ID', () => {
 
   it.each(unusualIds)('is answered with 404 on every route: %s', async (id) => {
     const requests = [
-      as('thief-key', 'POST', `/openai/deployments/${id}/chat/completions`, { messages: hello }),
-      as('thief-key', 'GET', `/openai/deployments/${id}`),
-      as('thief-key', 'GET', `/v1/models/${id}`),
-      as('thief-key', 'GET', `/anthropic/v1/models/${id}`),
-      as('thief-key', 'GET', `/v1/consent/${id}`),
-      as('thief-key', 'POST', `/v1/consent/${id}`, { consent: { gpt: { consentRequired: false } } }),
-      as('thief-key', 'GET', `/v1/deployments/${id}/limits`),
+      sendAs('thief-key', 'POST', `/openai/deployments/${id}/chat/completions`, { messages: hello }),
+      sendAs('thief-key', 'GET', `/openai/deployments/${id}`),
+      sendAs('thief-key', 'GET', `/v1/models/${id}`),
+      sendAs('thief-key', 'GET', `/anthropic/v1/models/${id}`),
+      sendAs('thief-key', 'GET', `/v1/consent/${id}`),
+      sendAs('thief-key', 'POST', `/v1/consent/${id}`, { consent: { gpt: { consentRequired: false } } }),
+      sendAs('thief-key', 'GET', `/v1/deployments/${id}/limits`),
     ];
     for (const answer of await Promise.all(requests)) {
       expect([answer.status, answer.text]).toEqual([404, expect.not.stringContaining(canary)]);
@@ -150,12 +150,12 @@ describe('unusual ID', () => {
 
   it.each(['__proto__', 'constructor', 'toString'])('in a body is treated as an ordinary name: %s', async (id) => {
     const requests = [
-      as('thief-key', 'POST', '/v1/chat/completions', { model: id, messages: hello }),
-      as('thief-key', 'POST', '/v1/embeddings', { model: id, input: 'x' }),
-      as('thief-key', 'POST', '/msgapi/v1/messages', { model: id, max_tokens: 1, messages: hello }),
+      sendAs('thief-key', 'POST', '/v1/chat/completions', { model: id, messages: hello }),
+      sendAs('thief-key', 'POST', '/v1/embeddings', { model: id, input: 'x' }),
+      sendAs('thief-key', 'POST', '/msgapi/v1/messages', { model: id, max_tokens: 1, messages: hello }),
     ];
     for (const { status } of await Promise.all(requests)) expect(status).toBe(404);
-    const addon = await as('thief-key', 'POST', '/v1/chat/completions', {
+    const addon = await sendAs('thief-key', 'POST', '/v1/chat/completions', {
       model: 'gpt',
       messages: hello,
       addons: [{ name: id }],
@@ -168,7 +168,7 @@ describe('unusual ID', () => {
   it('as a key of an object is rejected as __proto__ and does not change prototypes', async () => {
     const messages = '"messages":[{"role":"user","content":"Hi"}]';
     for (const body of [`{"__proto__":{"stream":true},${messages}}`, `{${messages},"logit_bias":{"__proto__":{"a":1}}}`]) {
-      const { status, error } = await as('thief-key', 'POST', '/openai/deployments/gpt/chat/completions', body);
+      const { status, error } = await sendAs('thief-key', 'POST', '/openai/deployments/gpt/chat/completions', body);
       expect([body, status, error.code]).toEqual([body, 400, 'invalid_json']);
     }
     expect(Object.keys(Object.prototype)).toEqual([]);

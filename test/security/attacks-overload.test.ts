@@ -9,7 +9,7 @@ import { startPaced } from '#test/paced-server.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, withKey } from '#test/start-service.ts';
 import { getApplicationPath } from '../applications/support.ts';
-import { inTime } from './fuzz-support.ts';
+import { requireInTime } from './fuzz-support.ts';
 import { type FullService, startFullService } from './support.ts';
 
 const bucket = getBucket('key:test');
@@ -67,7 +67,7 @@ describe('JSON body', () => {
       '['.repeat(100_000),
       `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
     ]) {
-      const { status } = await inTime(fullService.service.sendRequest({ method, path, headers: withKey(), body }), path);
+      const { status } = await requireInTime(fullService.service.sendRequest({ method, path, headers: withKey(), body }), path);
       expect(status).toBeGreaterThanOrEqual(400);
       expect(status).toBeLessThan(500);
     }
@@ -82,7 +82,7 @@ describe('multipart form', () => {
   ])('with %s is rejected in time', async (_what, body) => {
     const request = { method: 'PUT', path: `/v1/files/${bucket}/a`, body };
     const headers = { ...withKey(), 'content-type': 'multipart/form-data; boundary=B' };
-    expect((await inTime(fullService.service.sendRequest({ ...request, headers }), 'the form')).status).toBe(400);
+    expect((await requireInTime(fullService.service.sendRequest({ ...request, headers }), 'the form')).status).toBe(400);
   });
 });
 
@@ -120,7 +120,7 @@ describe('header', () => {
         ['PUT', `/v1/files/${bucket}/a`],
       ] as const) {
         const response = fullService.service.sendRequest({ method, path, headers: { ...withKey(), [name]: value }, body: '{}' });
-        expect((await inTime(response, `${name} ${unit}`)).status).toBeLessThan(500);
+        expect((await requireInTime(response, `${name} ${unit}`)).status).toBeLessThan(500);
       }
     }
   });

@@ -9,7 +9,7 @@ import { type ProcessEnd, startProcess, type TestProcess } from '#test/start-pro
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { getApplicationPath, quickApp } from '../applications/support.ts';
 import { type Issuer, startIssuer } from '../identity/support.ts';
-import { answerAll, canary, configuration, contents, secrets, tools } from './canary-world.ts';
+import { answerAll, contents, createCanary, createConfiguration, createTools, secrets } from './canary-world.ts';
 
 let host: ScriptedUpstream;
 let redis: TestRedis;
@@ -63,7 +63,7 @@ async function runTraffic(): Promise<void> {
   }
   await chat('tools', 'quick', 'use them');
   await chat('an addon', 'gpt', 'use it', { addons: [{ name: 'addon' }] });
-  const saved = tools(host.url, {
+  const saved = createTools(host.url, {
     header: secrets['saved rest'],
     basic: secrets['saved basic'],
     bearer: secrets['saved bearer'],
@@ -124,7 +124,7 @@ beforeAll(async () => {
     PARLEY_REDIS_URL: redisUrl,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   };
-  node = await startProcess({ configuration: configuration(host.url, issuer), environment, flags: ['--data', folder] });
+  node = await startProcess({ configuration: createConfiguration(host.url, issuer), environment, flags: ['--data', folder] });
   await runTraffic();
   for (const path of ['/health', '/ready', '/metrics', '/openapi.json', '/docs']) await send('an operator', 'GET', path);
   await redis.stop();
@@ -237,12 +237,12 @@ describe('content of users and models', () => {
 
 describe('URL with a password', () => {
   it.each([
-    ['PARLEY_REDIS_URL', `redis://user:${canary('password')}@127.0.0.1:1`],
-    ['PARLEY_REDIS_URL', `redis//user:${canary('password')}@`],
-    ['PARLEY_DATABASE_URL', `postgres://user:${canary('password')}@127.0.0.1:1/db`],
-    ['PARLEY_DATABASE_URL', `mysql://user:${canary('password')}@127.0.0.1:1/db`],
-    ['PARLEY_FILES_URL', `s3://bucket/a?endpoint=http://127.0.0.1:1&accessKeyId=id&secretAccessKey=${canary('password')}`],
-    ['PARLEY_FILES_URL', `s3://user:${canary('password')}@bucket/a`],
+    ['PARLEY_REDIS_URL', `redis://user:${createCanary('password')}@127.0.0.1:1`],
+    ['PARLEY_REDIS_URL', `redis//user:${createCanary('password')}@`],
+    ['PARLEY_DATABASE_URL', `postgres://user:${createCanary('password')}@127.0.0.1:1/db`],
+    ['PARLEY_DATABASE_URL', `mysql://user:${createCanary('password')}@127.0.0.1:1/db`],
+    ['PARLEY_FILES_URL', `s3://bucket/a?endpoint=http://127.0.0.1:1&accessKeyId=id&secretAccessKey=${createCanary('password')}`],
+    ['PARLEY_FILES_URL', `s3://user:${createCanary('password')}@bucket/a`],
   ])('is not shown, whether it is valid or not: %s=%s', async (name, value) => {
     const environment = { [name]: value, PARLEY_SECRET: 'x'.repeat(40), LOG_LEVEL: 'debug' };
     let output = '';
@@ -259,6 +259,6 @@ describe('URL with a password', () => {
       output = String(error);
     }
     expect(output.length).toBeGreaterThan(20);
-    expect(output).not.toContain(canary('password'));
+    expect(output).not.toContain(createCanary('password'));
   });
 });

@@ -4,7 +4,7 @@ import { quickApp } from '../applications/support.ts';
 import { createProviderEntry, type Issuer } from '../identity/support.ts';
 
 /** Returns a value without a known format, so that no pattern can detect it. */
-export function canary(name: string): string {
+export function createCanary(name: string): string {
   return `zebra${Buffer.from(name).toString('hex')}quagga`;
 }
 
@@ -35,19 +35,19 @@ const secretNames = [
   ...['saved rest', 'saved basic', 'saved bearer', 'saved client secret', 'saved mcp'],
 ] as const;
 /** Values that only their recipients may see. */
-export const secrets = Object.fromEntries(secretNames.map((name) => [name, canary(name)])) as Record<
+export const secrets = Object.fromEntries(secretNames.map((name) => [name, createCanary(name)])) as Record<
   (typeof secretNames)[number],
   string
 >;
 /** Content of users and models. */
 export const contents = {
-  message: canary('message'),
-  reply: canary('reply'),
-  argument: canary('argument'),
-  file: canary('file'),
+  message: createCanary('message'),
+  reply: createCanary('reply'),
+  argument: createCanary('argument'),
+  file: createCanary('file'),
 };
 
-function rest(hostUrl: string, name: string, authorization: object | null): object {
+function createRestToolset(hostUrl: string, name: string, authorization: object | null): object {
   const parameters = {
     type: 'object',
     properties: {
@@ -68,39 +68,39 @@ function rest(hostUrl: string, name: string, authorization: object | null): obje
   };
 }
 
-function mcp(hostUrl: string, name: string, key: string): object {
+function createMcpToolset(hostUrl: string, name: string, key: string): object {
   const authorization = { type: 'api_key', name: 'x-mcp', key };
   return { type: 'mcp', name, mcp_server_info: { url: `${hostUrl}/mcp/${name}`, protocol: 'streamable_http', authorization } };
 }
 
 /** Returns toolsets with every kind of authorization. */
-export function tools(
+export function createTools(
   hostUrl: string,
   of: { header: string; basic: string; bearer: string; client: string; mcp: string },
 ): object {
   return {
     web_api_toolset: [
-      rest(hostUrl, 'in_header', { type: 'api_key', key: of.header, name: 'x-shop', location: 'header' }),
-      rest(hostUrl, 'by_basic', { type: 'basic', username: 'user', password: of.basic }),
-      rest(hostUrl, 'by_bearer', { type: 'bearer', token: of.bearer }),
-      rest(hostUrl, 'by_client', {
+      createRestToolset(hostUrl, 'in_header', { type: 'api_key', key: of.header, name: 'x-shop', location: 'header' }),
+      createRestToolset(hostUrl, 'by_basic', { type: 'basic', username: 'user', password: of.basic }),
+      createRestToolset(hostUrl, 'by_bearer', { type: 'bearer', token: of.bearer }),
+      createRestToolset(hostUrl, 'by_client', {
         type: 'client_id_secret',
         client_id: 'id',
         client_secret: of.client,
         token_url: `${hostUrl}/token`,
       }),
     ],
-    mcp_toolset: [mcp(hostUrl, 'server', of.mcp)],
+    mcp_toolset: [createMcpToolset(hostUrl, 'server', of.mcp)],
   };
 }
 
 /** Returns a configuration with a secret in every field that can have one. */
-export function configuration(hostUrl: string, issuer: Issuer): object {
+export function createConfiguration(hostUrl: string, issuer: Issuer): object {
   const upstreams = [
     { endpoint: `${hostUrl}/v1`, key: secrets['upstream key'], headers: { 'x-extra': secrets['upstream header'] } },
   ];
   const once = { maxRetryAttempts: 1 };
-  const configured = tools(hostUrl, {
+  const configured = createTools(hostUrl, {
     header: secrets['rest header'],
     basic: secrets['basic password'],
     bearer: secrets['bearer token'],
@@ -108,8 +108,8 @@ export function configuration(hostUrl: string, issuer: Issuer): object {
     mcp: secrets['mcp key'],
   });
   const more = [
-    rest(hostUrl, 'in_query', { type: 'api_key', key: secrets['rest query'], name: 'k', location: 'query' }),
-    rest(hostUrl, 'in_body', { type: 'api_key', key: secrets['rest body'], name: 'k', location: 'body' }),
+    createRestToolset(hostUrl, 'in_query', { type: 'api_key', key: secrets['rest query'], name: 'k', location: 'query' }),
+    createRestToolset(hostUrl, 'in_body', { type: 'api_key', key: secrets['rest body'], name: 'k', location: 'body' }),
     {
       auth_info: { auth_type: 'apikey', api_key: secrets['old web key'], url_param: true },
       tool_endpoints: [{ name: 'old_way', method_url: `${hostUrl}/tool`, method_type: 'get', description: 'It', parameters: [] }],
@@ -179,7 +179,7 @@ function answerAsModel(exchange: UpstreamExchange): void | Promise<void> {
   return eventsReply(delta({ role: 'assistant', tool_calls: calls }), finish('tool_calls'))(exchange);
 }
 
-function addonDocument(hostUrl: string): object {
+function createAddonDocument(hostUrl: string): object {
   const operation = { operationId: 'by_addon', responses: {}, security: [{ key: [] }] };
   return {
     openapi: '3.0.0',
@@ -194,7 +194,7 @@ function addonDocument(hostUrl: string): object {
 export function answerAll(exchange: UpstreamExchange, hostUrl: string, onKey: (key: string) => void): void | Promise<void> {
   const { path, headers, text } = exchange.received;
   if (path.startsWith('/v1/')) return answerAsModel(exchange);
-  if (path === '/addon') return jsonReply(addonDocument(hostUrl))(exchange);
+  if (path === '/addon') return jsonReply(createAddonDocument(hostUrl))(exchange);
   if (path === '/token') return jsonReply({ access_token: secrets['access token'], expires_in: 60 })(exchange);
   if (!path.startsWith('/app')) return echo(exchange, path.startsWith('/tool') ? 200 : 500);
   onKey(String(headers['api-key']));

@@ -4,7 +4,7 @@ import { tryParseJson } from '#base/json/json.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
 import { quickApp } from '../applications/support.ts';
-import { bounds, nearMiss } from './fuzz-support.ts';
+import { createBounds, createNearMiss } from './fuzz-support.ts';
 
 const upstream = {
   protocol: 'openai',
@@ -63,14 +63,14 @@ it('an almost valid configuration is rejected with reasons or can be applied', (
   if ('errors' in first) throw new Error(JSON.stringify(first.errors));
   let accepted = 0;
   fc.assert(
-    fc.property(nearMiss(validConfiguration), (value) => {
+    fc.property(createNearMiss(validConfiguration), (value) => {
       const checked = checkConfiguration(tryParseJson(JSON.stringify(value) ?? ''));
       if ('errors' in checked) return void expect(checked.errors.length).toBeGreaterThan(0);
       accepted += 1;
       const snapshot = new LiveConfig(checked.configuration);
       expect(snapshot.listSecrets().length).toBeGreaterThanOrEqual(0);
     }),
-    bounds(1_500),
+    createBounds(1_500),
   );
   expect(accepted).toBeGreaterThan(0);
   expect(Object.keys(Object.prototype)).toEqual([]);

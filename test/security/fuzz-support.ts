@@ -9,7 +9,7 @@ import type { TestResponse } from '#test/send-request.ts';
 const maxAnswerMs = 30_000;
 
 /** Returns limits for the number of runs and the time of a property. `FUZZ_RUNS` sets a higher number of runs. */
-export function bounds(runs: number): fc.Parameters<unknown> {
+export function createBounds(runs: number): fc.Parameters<unknown> {
   if (fuzzRuns !== undefined) return { numRuns: fuzzRuns };
   return { numRuns: runs, interruptAfterTimeLimit: 6_000, markInterruptAsFailure: false };
 }
@@ -24,7 +24,7 @@ export function failOnUnhandledRejection(): void {
 }
 
 /** Rejects if the promise does not settle in time. */
-export async function inTime<Value>(value: Promise<Value>, what: string): Promise<Value> {
+export async function requireInTime<Value>(value: Promise<Value>, what: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} hangs`)), maxAnswerMs);
@@ -87,7 +87,7 @@ export const oddValues = fc.oneof(
 );
 
 /** Returns values that differ from `valid` in 1 to 3 places: replaced, removed, renamed, duplicated, or wrapped. */
-export function nearMiss(valid: unknown): fc.Arbitrary<unknown> {
+export function createNearMiss(valid: unknown): fc.Arbitrary<unknown> {
   const step = fc.record({ at: fc.nat(), how: fc.constantFrom('replace', 'drop', 'case', 'wrap', 'double'), odd: oddValues });
   return fc.array(step, { minLength: 1, maxLength: 3 }).map((steps) => {
     let value = structuredClone(valid);

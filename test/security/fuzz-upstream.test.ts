@@ -6,7 +6,7 @@ import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { requireErrorShape } from '#test/sane-answer.ts';
 import { toEvent } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
-import { bounds, failOnUnhandledRejection, inTime, nearMiss } from './fuzz-support.ts';
+import { createBounds, createNearMiss, failOnUnhandledRejection, requireInTime } from './fuzz-support.ts';
 import { type FullService, startFullService } from './support.ts';
 
 allowNonconformingUpstreams();
@@ -58,7 +58,7 @@ async function requireMapped({ deployment, isStreamed, isMessages }: ClientReque
   });
   const path = isMessages ? '/msgapi/v1/messages' : deployment === 'vectors' ? '/v1/embeddings' : '/v1/chat/completions';
   const body = { model: deployment, max_tokens: 5, messages: hello, input: 'x', stream: isStreamed };
-  const { status, text, headers } = await inTime(
+  const { status, text, headers } = await requireInTime(
     fullService.service.sendRequest({ path, headers: withKey(), body }),
     'an answer',
   );
@@ -105,7 +105,7 @@ describe('upstream', () => {
       fc.asyncProperty(clientRequest, fc.record({ status, type, bytes }), (request, exchange) =>
         requireMapped(request, exchange),
       ),
-      bounds(150),
+      createBounds(150),
     );
   });
 
@@ -114,7 +114,7 @@ describe('upstream', () => {
     const event = fc.tuple(
       fc.constantFrom(...names),
       fc.oneof(
-        nearMiss(chunks).map((each) => JSON.stringify(each)),
+        createNearMiss(chunks).map((each) => JSON.stringify(each)),
         fc.json(),
         fc.string(),
       ),
@@ -126,7 +126,7 @@ describe('upstream', () => {
       fc.asyncProperty(clientRequest, bytes, (request, sent) =>
         requireMapped(request, { status: 200, type: 'text/event-stream', bytes: sent }),
       ),
-      bounds(150),
+      createBounds(150),
     );
   });
 
@@ -139,12 +139,12 @@ describe('upstream', () => {
         if (place < bytes.length) bytes.write(byte, place);
         return requireMapped(request, { status: 200, type: 'text/event-stream', bytes: cut ? bytes.subarray(0, place) : bytes });
       }),
-      bounds(200),
+      createBounds(200),
     );
   });
 
   it('with almost valid events causes a complete stream or an error', async () => {
-    const bytes = nearMiss(chunks).map((value) => {
+    const bytes = createNearMiss(chunks).map((value) => {
       const events = Array.isArray(value) ? value : [value];
       return Buffer.from(`${events.map(toEvent).join('')}data: [DONE]\n\n`);
     });
@@ -153,7 +153,7 @@ describe('upstream', () => {
       fc.asyncProperty(request, bytes, (each, sent) =>
         requireMapped(each, { status: 200, type: 'text/event-stream', bytes: sent }),
       ),
-      bounds(200),
+      createBounds(200),
     );
   });
 
@@ -173,13 +173,13 @@ describe('upstream', () => {
     const error = { error: { type: 'a', message: 'b', param: 'c', code: 'd' } };
     const bytes = fc
       .constantFrom<object>(plainCompletion('hi'), vectors, message, error)
-      .chain(nearMiss)
+      .chain(createNearMiss)
       .map((value) => Buffer.from(JSON.stringify(value) ?? ''));
     await fc.assert(
       fc.asyncProperty(clientRequest, status, bytes, (request, replyStatus, sent) =>
         requireMapped(request, { status: replyStatus, type: 'application/json', bytes: sent }),
       ),
-      bounds(200),
+      createBounds(200),
     );
   });
 });

@@ -4,7 +4,15 @@ import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { getApplicationPath, quickApp } from '../applications/support.ts';
-import { bounds, exchangeBytes, failOnUnhandledRejection, inTime, nearMiss, oddValues, requireSane } from './fuzz-support.ts';
+import {
+  createBounds,
+  createNearMiss,
+  exchangeBytes,
+  failOnUnhandledRejection,
+  oddValues,
+  requireInTime,
+  requireSane,
+} from './fuzz-support.ts';
 import { type FullService, startFullService } from './support.ts';
 import { application, bucket, chat, document, message, toolChat } from './valid-requests.ts';
 
@@ -116,7 +124,7 @@ async function send(
   type = 'application/json',
 ): Promise<number> {
   const headers = { ...withKey(), 'content-type': type };
-  const answer = await inTime(fullService.service.sendRequest({ method, path, headers, body }), `${method} ${path}`);
+  const answer = await requireInTime(fullService.service.sendRequest({ method, path, headers, body }), `${method} ${path}`);
   requireSane(answer);
   return answer.status;
 }
@@ -132,8 +140,8 @@ describe.each(Object.entries(targets))('request for %s', (_what, { method = 'POS
 
   it('is answered or rejected with an almost valid body', async () => {
     await fc.assert(
-      fc.asyncProperty(nearMiss(valid), async (value) => void (await send(target, text(value)))),
-      bounds(60),
+      fc.asyncProperty(createNearMiss(valid), async (value) => void (await send(target, text(value)))),
+      createBounds(60),
     );
   });
 
@@ -145,7 +153,7 @@ describe.each(Object.entries(targets))('request for %s', (_what, { method = 'POS
     );
     await fc.assert(
       fc.asyncProperty(body, async (requestBody) => void (await send(target, requestBody))),
-      bounds(30),
+      createBounds(30),
     );
   });
 
@@ -162,7 +170,7 @@ describe.each(Object.entries(targets))('request for %s', (_what, { method = 'POS
         if (!isTruncated) requestBody[at] = byte;
         await send(target, requestBody);
       }),
-      bounds(30),
+      createBounds(30),
     );
   });
 });
@@ -172,7 +180,7 @@ describe('saved application with unusual values', () => {
     const target = { method: 'PUT', path: getApplicationPath('odd', bucket) };
     let saved = 0;
     await fc.assert(
-      fc.asyncProperty(nearMiss(application), async (value) => {
+      fc.asyncProperty(createNearMiss(application), async (value) => {
         if ((await send(target, text(value))) >= 400) return;
         saved += 1;
         const get = { 'api-key': callerKey };
@@ -195,10 +203,10 @@ describe('saved application with unusual values', () => {
           messages: [{ role: 'user', content: 'Hi' }],
           max_tokens: 2,
         });
-        const { text: output } = await inTime(used, 'an odd application');
+        const { text: output } = await requireInTime(used, 'an odd application');
         expect(output).not.toContain('internal_error');
       }),
-      bounds(150),
+      createBounds(150),
     );
     expect(saved).toBeGreaterThan(0);
   });
@@ -286,7 +294,7 @@ const header = fc.tuple(headerName, headerValue).map(([name, value]) => `${name}
 
 /** Returns the status of the first response to raw bytes, and its body if it has a length, or undefined if there is no response. */
 async function sendBytes(bytes: Buffer, ends: boolean): Promise<{ status: number; text: string } | undefined> {
-  const output = await inTime(
+  const output = await requireInTime(
     exchangeBytes(fullService.service.url, bytes, { ends }),
     JSON.stringify(String(bytes).slice(0, 300)),
   );
@@ -314,7 +322,7 @@ describe('arbitrary request', () => {
         if (answer === undefined) throw new Error(`no answer to ${requestText}`);
         requireSane(answer.status < 400 ? { ...answer, text: '' } : answer);
       }),
-      bounds(400),
+      createBounds(400),
     );
   });
 
@@ -343,7 +351,7 @@ describe('arbitrary request', () => {
         const answer = await sendBytes(requestBytes, true);
         if (answer !== undefined && answer.status >= 400) requireSane(answer);
       }),
-      bounds(200),
+      createBounds(200),
     );
     expect((await fullService.service.sendRequest({ method: 'GET', path: '/health' })).status).toBe(200);
   });
@@ -369,7 +377,7 @@ describe('multipart form', () => {
       fc.asyncProperty(body, type, async (requestBody, contentType) => {
         await send({ path: `/v1/files/${bucket}/a` }, requestBody, contentType);
       }),
-      bounds(100),
+      createBounds(100),
     );
   });
 });

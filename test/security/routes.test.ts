@@ -46,10 +46,11 @@ beforeAll(async () => {
     { storesContent: true },
   );
   for (const name of ['given', 'kept', 'doomed', 'gone'])
-    await as('owner-key', 'PUT', `/v1/files/${ownerBucket}/${name}`, canary);
+    await sendAs('owner-key', 'PUT', `/v1/files/${ownerBucket}/${name}`, canary);
   for (const [kind, record] of Object.entries(records))
-    for (const name of ['kept', 'doomed']) await as('owner-key', 'PUT', `/v1/${kind}/${ownerBucket}/${name}`, record);
-  for (const name of ['made', 'doomed']) await as('owner-key', 'PUT', `/v1/applications/${ownerBucket}/${name}`, madeApplication);
+    for (const name of ['kept', 'doomed']) await sendAs('owner-key', 'PUT', `/v1/${kind}/${ownerBucket}/${name}`, record);
+  for (const name of ['made', 'doomed'])
+    await sendAs('owner-key', 'PUT', `/v1/applications/${ownerBucket}/${name}`, madeApplication);
   const ended = await getCallKey((exchange) => jsonReply(plainCompletion('over'))(exchange));
   const chain = await getCallKey(async (exchange) => {
     fullService.host.script(jsonReply(plainCompletion('hi')));
@@ -80,7 +81,7 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
+function sendAs(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
   return fullService.service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
 }
 
@@ -93,7 +94,7 @@ async function getCallKey(answer: (exchange: UpstreamExchange) => unknown): Prom
   });
   const attachments = [{ index: 0, type: 'text/plain', url: `files/${ownerBucket}/given` }];
   const body = { messages: [{ role: 'user', content: 'read', custom_content: { attachments } }] };
-  const answered = as('owner-key', 'POST', getChatPath('app'), body);
+  const answered = sendAs('owner-key', 'POST', getChatPath('app'), body);
   const key = await sent.promise;
   // A call that is held open is answered only at the end of the tests.
   await Promise.race([answered, new Promise((resolve) => setImmediate(resolve))]);

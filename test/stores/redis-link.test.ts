@@ -14,7 +14,7 @@ const password = 'canary-password';
 const increment = (link: RedisLink): Promise<number> => link.run((redis) => redis.incr('n'));
 
 /** Returns the error of a step that must fail. */
-async function failure(step: Promise<unknown>): Promise<{ error: unknown }> {
+async function getFailure(step: Promise<unknown>): Promise<{ error: unknown }> {
   const error = await step.then(
     () => expect.unreachable('the step succeeded'),
     (error: unknown) => error,
@@ -28,7 +28,7 @@ describe('Redis link', () => {
     await using node = await openNode(redis);
     expect(await increment(node.link)).toBe(1);
     await redis.stop();
-    const steps = Array.from({ length: 100 }, () => failure(increment(node.link)));
+    const steps = Array.from({ length: 100 }, () => getFailure(increment(node.link)));
     for (const { error } of await Promise.all(steps)) {
       expect(error).toBeInstanceOf(StoreError);
       expect(error).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
@@ -44,7 +44,7 @@ describe('Redis link', () => {
     await using node = await openNode(redis);
     await using other = await openNode(redis);
     const clients = () => other.link.run((connection) => connection.client('LIST'));
-    const waiting = failure(node.link.run((connection) => connection.blpop('queue', 0)));
+    const waiting = getFailure(node.link.run((connection) => connection.blpop('queue', 0)));
     await vi.waitFor(async () => expect(await clients()).toContain('cmd=blpop'), 8_000);
     await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
     expect((await waiting).error).toBeInstanceOf(StoreError);
@@ -59,9 +59,9 @@ describe('Redis link', () => {
     const pid = Number(/^process_id:(\d+)/m.exec(info)?.[1]);
     process.kill(pid, 'SIGSTOP');
     try {
-      const first = await failure(increment(node.link));
+      const first = await getFailure(increment(node.link));
       expect(first.error).toMatchObject({ message: expect.stringContaining('it did not answer in time') });
-      const next = await failure(increment(node.link));
+      const next = await getFailure(increment(node.link));
       expect(next.error).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
     } finally {
       process.kill(pid, 'SIGCONT');
@@ -83,7 +83,7 @@ describe('Redis link', () => {
   it('is open without a server, and works once a server listens', async () => {
     const port = await findFreePort();
     await using node = await openNode({ url: `redis://127.0.0.1:${port}` });
-    expect((await failure(increment(node.link))).error).toBeInstanceOf(StoreError);
+    expect((await getFailure(increment(node.link))).error).toBeInstanceOf(StoreError);
     await using _redis = await startRedis('--port', String(port));
     expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
   });
@@ -91,7 +91,7 @@ describe('Redis link', () => {
   it('returns 503 and the time to retry, without details', async () => {
     const url = `redis://:${password}@127.0.0.1:${await findFreePort()}`;
     await using node = await openNode({ url });
-    const error = toParleyError((await failure(increment(node.link))).error);
+    const error = toParleyError((await getFailure(increment(node.link))).error);
     expect([error.status, error.retryAfterSeconds]).toEqual([503, 1]);
     expect(toErrorBody(error)).toEqual({
       error: {
@@ -127,7 +127,7 @@ describe('Redis link', () => {
   it('reports a wrong password without the password', async () => {
     await using redis = await startRedis('--requirepass', 'another');
     await using node = await openNode({ url: `redis://:${password}@127.0.0.1:${redis.port}` });
-    const { error } = await failure(increment(node.link));
+    const { error } = await getFailure(increment(node.link));
     expect(error).toBeInstanceOf(StoreError);
     expect(node.reportedErrors.join('\n')).toMatch(/WRONGPASS.*Check the user and the password in PARLEY_REDIS_URL/);
     expect(node.reportedErrors.join('\n')).not.toContain(password);
@@ -158,7 +158,7 @@ describe('Redis link', () => {
     });
     expect([...node.reportedErrors, ...other.reportedErrors]).toEqual([]);
     await using limited = await open('limited');
-    const { error } = await failure(limited.keys.issue({ subject: 'key:p', project: 'p', roles: [], chain: null }));
+    const { error } = await getFailure(limited.keys.issue({ subject: 'key:p', project: 'p', roles: [], chain: null }));
     expect((error as StoreError).message).toContain('it does not permit a command of this node');
     expect(String((error as StoreError).cause)).toMatch(/hset.*docs\/deploy\.md/);
   });
@@ -167,7 +167,9 @@ describe('Redis link', () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await node.link.run((connection) => connection.config('SET', 'maxmemory', '1'));
-    expect((await failure(increment(node.link))).error).toMatchObject({ message: expect.stringContaining('its memory is full') });
+    expect((await getFailure(increment(node.link))).error).toMatchObject({
+      message: expect.stringContaining('its memory is full'),
+    });
     await node.link.run((connection) => connection.config('SET', 'maxmemory', '0'));
     expect(await increment(node.link)).toBe(1);
   });
@@ -181,7 +183,7 @@ describe('Redis link', () => {
     ] as const;
     for (const [url, fix] of cases) {
       await using node = await openNode({ url });
-      const { error } = await failure(increment(node.link));
+      const { error } = await getFailure(increment(node.link));
       expect([...node.reportedErrors, String((error as StoreError).cause)].join()).toContain(fix);
     }
   });
@@ -190,7 +192,7 @@ describe('Redis link', () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await node.link.run((connection) => connection.set('text', 'a'));
-    const { error } = await failure(node.link.transact((step) => step.hset('text', 'canary-field', 'canary-value')));
+    const { error } = await getFailure(node.link.transact((step) => step.hset('text', 'canary-field', 'canary-value')));
     const { cause } = error as StoreError;
     expect(cause).toMatchObject({ message: expect.stringContaining('WRONGTYPE') });
     expect(JSON.stringify([error, cause, Object.entries(cause as object)])).not.toContain('canary');
@@ -214,7 +216,7 @@ describe('Redis link over TLS', () => {
     ] as const;
     for (const [url, fix] of cases) {
       await using node = await openNode({ url });
-      expect((await failure(increment(node.link))).error).toBeInstanceOf(StoreError);
+      expect((await getFailure(increment(node.link))).error).toBeInstanceOf(StoreError);
       expect(node.reportedErrors.join()).toContain(fix);
     }
   });

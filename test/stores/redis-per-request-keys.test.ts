@@ -32,7 +32,7 @@ function usage(model: string, tokens: number): ModelUsage {
   return { index: 0, model, name: model, prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 };
 }
 
-function callerWith(report: Chain['report'] = () => undefined, fields: Partial<Caller> = {}): Caller {
+function createCaller(report: Chain['report'] = () => undefined, fields: Partial<Caller> = {}): Caller {
   const chain = { path: ['root', 'app'], rights: new HeldRights({ files: ['files/b/a.txt', 'files/b/ß'] }), report };
   return { subject: 'user "1"\n', project: '__proto__', roles: ['staff', 'constructor'], chain, ...fields };
 }
@@ -43,7 +43,7 @@ async function find(node: RedisNode, key: string): Promise<Caller> {
 
 describe('per-request key of another node', () => {
   it('identifies the same caller: subject, project, roles, path, and files', async () => {
-    const caller = callerWith();
+    const caller = createCaller();
     const key = await one.keys.issue(caller);
     expect(await one.keys.find(key)).toBe(caller);
     const { chain, ...rest } = await find(other, key);
@@ -54,20 +54,20 @@ describe('per-request key of another node', () => {
 
   it('has the user key that started its call chain', async () => {
     const userKey = { id: 'key-1', version: 3, deployments: ['app'] };
-    const key = await one.keys.issue(callerWith(undefined, { userKey }));
+    const key = await one.keys.issue(createCaller(undefined, { userKey }));
     expect((await find(other, key)).userKey).toEqual({ ...userKey, deployments: null });
     await one.keys.revoke(key);
   });
 
   it('keeps the expiry of the configured key that started the chain', async () => {
     const configuredKey = { id: 'name robot', deployments: ['app'], expiresAtMs: 1_900_000_000_000 };
-    const key = await one.keys.issue(callerWith(undefined, { configuredKey }));
+    const key = await one.keys.issue(createCaller(undefined, { configuredKey }));
     expect((await find(other, key)).configuredKey).toEqual({ ...configuredKey, deployments: null });
     await one.keys.revoke(key);
   });
 
   it('contains its node ID and 256 random bits, and never looks like a token', async () => {
-    const keys = await Promise.all(Array.from({ length: 50 }, () => one.keys.issue(callerWith())));
+    const keys = await Promise.all(Array.from({ length: 50 }, () => one.keys.issue(createCaller())));
     expect(new Set(keys).size).toBe(50);
     for (const key of keys) {
       expect(key.startsWith(`parley-${one.link.node}-`)).toBe(true);
@@ -79,7 +79,7 @@ describe('per-request key of another node', () => {
   });
 
   it('is stored in Redis as a digest only, in a hash that expires', async () => {
-    const key = await one.keys.issue(callerWith());
+    const key = await one.keys.issue(createCaller());
     const stored = await one.readRedis();
     expect(Object.keys(stored)).toEqual([`parley:keys:${one.link.node}`]);
     expect(JSON.stringify(stored)).not.toContain(key.slice(-43));
@@ -90,7 +90,7 @@ describe('per-request key of another node', () => {
   });
 
   it('is unknown on all nodes after it is revoked by its node', async () => {
-    const [first, second] = await Promise.all([one.keys.issue(callerWith()), one.keys.issue(callerWith())]);
+    const [first, second] = await Promise.all([one.keys.issue(createCaller()), one.keys.issue(createCaller())]);
     await one.keys.revoke(first);
     await one.keys.revoke(first);
     for (const node of [one, other]) {
@@ -103,7 +103,7 @@ describe('per-request key of another node', () => {
   });
 
   it('is rejected if one character differs, or if Redis has invalid data for it', async () => {
-    const key = await one.keys.issue(callerWith());
+    const key = await one.keys.issue(createCaller());
     const last = key.endsWith('A') ? 'B' : 'A';
     for (const node of [one, other]) expect(await node.keys.find(key.slice(0, -1) + last)).toBeUndefined();
     const hash = `parley:keys:${one.link.node}`;
@@ -125,7 +125,7 @@ describe('per-request key of another node', () => {
 
   it('ends when its node shuts down normally', async () => {
     const third = await openNode(redis);
-    const key = await third.keys.issue(callerWith());
+    const key = await third.keys.issue(createCaller());
     expect(await one.keys.find(key)).toBeDefined();
     await third[Symbol.asyncDispose]();
     expect(await one.keys.find(key)).toBeUndefined();
@@ -177,7 +177,7 @@ describe('invalid per-request key', () => {
 describe('usage of calls with a key', () => {
   it('has reached the issuing node when the report resolves', async () => {
     const reports: unknown[] = [];
-    const key = await one.keys.issue(callerWith((items) => void reports.push(items)));
+    const key = await one.keys.issue(createCaller((items) => void reports.push(items)));
     const { chain } = await find(other, key);
     await chain?.report([usage('m', 5), usage('n', 7), usage('m', 1)]);
     expect(reports).toEqual([
@@ -194,8 +194,8 @@ describe('usage of calls with a key', () => {
   it('is reported only to the call of its key', async () => {
     const reports: string[] = [];
     const keys = [
-      await one.keys.issue(callerWith(() => void reports.push('a'))),
-      await one.keys.issue(callerWith(() => void reports.push('b'))),
+      await one.keys.issue(createCaller(() => void reports.push('a'))),
+      await one.keys.issue(createCaller(() => void reports.push('b'))),
     ];
     await (await find(other, keys[1] ?? '')).chain?.report([usage('m', 1)]);
     expect(reports).toEqual(['b']);
@@ -204,7 +204,7 @@ describe('usage of calls with a key', () => {
 
   it('is logged as lost if the node has stopped, and ignored if the call has ended', async () => {
     const third = await openNode(redis);
-    const key = await third.keys.issue(callerWith(() => expect.unreachable('the call has ended')));
+    const key = await third.keys.issue(createCaller(() => expect.unreachable('the call has ended')));
     const { chain } = await find(other, key);
     await third.keys.revoke(key);
     await chain?.report([usage('m', 1)]);
@@ -218,7 +218,7 @@ describe('usage of calls with a key', () => {
 
   it('is ignored if the message is invalid', async () => {
     const reports: unknown[] = [];
-    const key = await one.keys.issue(callerWith((items) => void reports.push(items)));
+    const key = await one.keys.issue(createCaller((items) => void reports.push(items)));
     const channel = `parley:usage:${one.link.node}`;
     const [digest = ''] = await one.link.run((connection) => connection.hkeys(`parley:keys:${one.link.node}`));
     const base = { from: 'unknown', id: 1, digest };
@@ -245,7 +245,7 @@ describe('lifetime of per-request keys', () => {
   it('lasts as long as their call', async () => {
     const lifetimeMs = 2_000;
     await using node = await openNode({ url: redis.url, lifetimeMs });
-    const key = await node.keys.issue(callerWith());
+    const key = await node.keys.issue(createCaller());
     const fromMs = systemClock.nowMs();
     const getRemainingMs = () => other.link.run((connection) => connection.pttl(`parley:keys:${node.link.node}`));
     while (systemClock.nowMs() < fromMs + 1.5 * lifetimeMs) {
@@ -278,10 +278,10 @@ describe('per-request keys while Redis is unavailable', () => {
     await using store = await startRedis();
     await using node = await openNode(store);
     await using far = await openNode(store);
-    const caller = callerWith();
+    const caller = createCaller();
     const key = await node.keys.issue(caller);
     await store.stop();
-    await expect(node.keys.issue(callerWith())).rejects.toThrow(StoreError);
+    await expect(node.keys.issue(createCaller())).rejects.toThrow(StoreError);
     await expect(far.keys.find(key)).rejects.toThrow(StoreError);
     expect(await node.keys.find(key)).toBe(caller);
     await store.start();
@@ -295,8 +295,8 @@ describe('per-request keys while Redis is unavailable', () => {
     await using far = await openNode(store);
     const reports: unknown[] = [];
     const [activeKey, revokedKey] = await Promise.all([
-      node.keys.issue(callerWith((items) => void reports.push(items))),
-      node.keys.issue(callerWith()),
+      node.keys.issue(createCaller((items) => void reports.push(items))),
+      node.keys.issue(createCaller()),
     ]);
     await store.stop();
     await node.keys.revoke(revokedKey);
@@ -312,7 +312,7 @@ describe('per-request keys while Redis is unavailable', () => {
 
   it('are deleted from Redis if they were revoked during the outage', async () => {
     await using node = await openNode({ url: redis.url, lifetimeMs: 1_000 });
-    const [activeKey, revokedKey] = await Promise.all([node.keys.issue(callerWith()), node.keys.issue(callerWith())]);
+    const [activeKey, revokedKey] = await Promise.all([node.keys.issue(createCaller()), node.keys.issue(createCaller())]);
     const interruption = vi.spyOn(node.link, 'run').mockRejectedValueOnce(new StoreError('it cannot be reached'));
     await node.keys.revoke(revokedKey);
     interruption.mockRestore();
@@ -324,7 +324,7 @@ describe('per-request keys while Redis is unavailable', () => {
 
   it('are restored if Redis loses them without a connection failure', async () => {
     await using node = await openNode({ url: redis.url, lifetimeMs: 1_000 });
-    const key = await node.keys.issue(callerWith());
+    const key = await node.keys.issue(createCaller());
     await other.link.run((connection) => connection.flushall());
     expect(await other.keys.find(key)).toBeUndefined();
     await vi.waitFor(async () => expect(await other.keys.find(key)).toBeDefined(), waitOptions);
@@ -336,7 +336,7 @@ describe('rights of a per-request key', () => {
   const grant = [{ receiver: 'second', url, permissions: ['READ'] as const }];
 
   it('apply to all nodes after a change on another node', async () => {
-    const caller = callerWith();
+    const caller = createCaller();
     const key = await one.keys.issue(caller);
     await using third = await openNode(redis);
     await (await find(other, key)).chain?.rights.change({ grant });
@@ -354,7 +354,7 @@ describe('rights of a per-request key', () => {
   it('include later grants on other nodes, next to received permissions', async () => {
     const received = [{ receiver: 'app', url: 'files/b/shared/', permissions: ['READ', 'WRITE'] as const }];
     const chain = { path: ['app'], rights: new HeldRights({ received }), report: () => undefined };
-    const key = await one.keys.issue(callerWith(undefined, { chain }));
+    const key = await one.keys.issue(createCaller(undefined, { chain }));
     await (await find(one, key)).chain?.rights.change({ grant });
     const { rights } = (await find(other, key)).chain ?? expect.unreachable();
     expect([rights.granted, rights.received, rights.allows('WRITE', 'files/b/shared/in/it')]).toEqual([grant, received, true]);
@@ -365,7 +365,7 @@ describe('rights of a per-request key', () => {
 
   it('cannot change after its node has stopped', async () => {
     const closedNode = await openNode(redis);
-    const key = await closedNode.keys.issue(callerWith());
+    const key = await closedNode.keys.issue(createCaller());
     const { chain } = await find(other, key);
     await closedNode[Symbol.asyncDispose]();
     await expect(chain?.rights.change({ grant })).rejects.toBeInstanceOf(StoreError);

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AdminHouse, audit, type NodeReport, report, startAdminHouse } from '../admin/support.ts';
+import { type AdminHouse, createAuditRecord, type NodeReport, report, startAdminService } from '../admin/support.ts';
 import { startBrowser, startPageService, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
@@ -68,16 +68,20 @@ let nodeReport: NodeReport;
 
 beforeAll(async () => {
   browser = await startBrowser();
-  house = await startAdminHouse({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, () => nodeReport, startPageService);
+  house = await startAdminService(
+    { models: { demo: { upstreams: [{ protocol: 'demo' }] } } },
+    () => nodeReport,
+    startPageService,
+  );
   const actions = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? 'credentials.refused' : 'consent.accepted'));
   await house.journal.appendAudit([
-    audit(999, 'key.rotated'),
-    ...actions.map((action, index) => audit(1000 + index, action)),
-    { ...audit(5000, 'application.saved'), subject: '<b>eve</b>', object: 'applications/x/__proto__' },
-    { ...audit(4999, 'chat.shared'), subject: 'key:ada', object: chatId, details: {} },
-    { ...audit(4998, 'application.shared'), details: { addedRoles: 'user', addedUsers: 'key:eve' } },
-    { ...audit(4997, 'credentials.refused'), details: { code: 'invalid_api_key', count: 3 } },
-    { ...audit(5001, 'moon.landed'), subject: undefined, details: {} },
+    createAuditRecord(999, 'key.rotated'),
+    ...actions.map((action, index) => createAuditRecord(1000 + index, action)),
+    { ...createAuditRecord(5000, 'application.saved'), subject: '<b>eve</b>', object: 'applications/x/__proto__' },
+    { ...createAuditRecord(4999, 'chat.shared'), subject: 'key:ada', object: chatId, details: {} },
+    { ...createAuditRecord(4998, 'application.shared'), details: { addedRoles: 'user', addedUsers: 'key:eve' } },
+    { ...createAuditRecord(4997, 'credentials.refused'), details: { code: 'invalid_api_key', count: 3 } },
+    { ...createAuditRecord(5001, 'moon.landed'), subject: undefined, details: {} },
   ]);
 });
 
@@ -322,7 +326,7 @@ describe('the automatic refresh of the operations page', () => {
     const { page } = await openTimed();
     const rows = page.getByRole('region', { name: 'Audit log' }).locator('tbody tr');
     const first = await rows.first().innerText();
-    await house.journal.appendAudit([audit(Date.now(), 'consent.withdrawn')]);
+    await house.journal.appendAudit([createAuditRecord(Date.now(), 'consent.withdrawn')]);
     await page.clock.runFor(16_000);
     await page.getByRole('button', { name: 'Show newer entries' }).waitFor();
     expect(await rows.first().innerText()).toBe(first);

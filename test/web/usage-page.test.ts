@@ -3,7 +3,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { getChatPath, withKey } from '#test/start-service.ts';
-import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
+import { type AdminHouse, createUsageRecord, startAdminService } from '../admin/support.ts';
 import { startBrowser, startPageService, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
@@ -16,7 +16,7 @@ let browser: TestBrowser;
 
 beforeAll(async () => {
   browser = await startBrowser();
-  house = await startAdminHouse(
+  house = await startAdminService(
     {
       models: {
         demo: demo({ displayName: 'Demo' }),
@@ -47,15 +47,21 @@ beforeAll(async () => {
     ],
   };
   const reply = { choices: [{ index: 0, message: { role: 'assistant', content: 'It is noon.' }, finish_reason: 'stop' }] };
-  const withContent = usage(today, { ...tokens, deployment: 'bounded', subject: '=cmd()', outcome: 'failed', cost: 0 });
+  const withContent = createUsageRecord(today, {
+    ...tokens,
+    deployment: 'bounded',
+    subject: '=cmd()',
+    outcome: 'failed',
+    cost: 0,
+  });
   await house.contents.append([
     { id: withContent.id, atMs: withContent.atMs, text: JSON.stringify({ request, reply, isTruncated: true }) },
   ]);
   await house.journal.appendUsage([
-    usage(today, { ...tokens, deployment: 'demo', subject: 'ada@example.com', cost: 2_500_000_000 }),
+    createUsageRecord(today, { ...tokens, deployment: 'demo', subject: 'ada@example.com', cost: 2_500_000_000 }),
     withContent,
-    usage(today, { ...tokens, deployment: 'demo', subject: 'key:user', cost: 1_000_000_000 }),
-    usage(today, {
+    createUsageRecord(today, { ...tokens, deployment: 'demo', subject: 'key:user', cost: 1_000_000_000 }),
+    createUsageRecord(today, {
       deployment: 'bounded',
       subject: 'key:user',
       outcome: 'refused',
@@ -114,9 +120,9 @@ describe('a user without an administrator role', () => {
   it('sees how many requests applications made to answer those of the user', async () => {
     const fields = { atMs: Date.now() - 60 * 86_400_000, subject: 'key:user', cost: 0 };
     await house.journal.appendUsage([
-      usage(today, { ...fields, deployment: 'helper' }),
-      usage(today, { ...fields, deployment: 'demo', path: ['helper', 'demo'] }),
-      usage(today, { ...fields, deployment: 'demo', path: ['helper', 'demo'] }),
+      createUsageRecord(today, { ...fields, deployment: 'helper' }),
+      createUsageRecord(today, { ...fields, deployment: 'demo', path: ['helper', 'demo'] }),
+      createUsageRecord(today, { ...fields, deployment: 'demo', path: ['helper', 'demo'] }),
     ]);
     const { page } = await open('user-key', {}, '#/usage');
     await page.getByRole('radio', { name: '90 days' }).check();
@@ -136,8 +142,8 @@ describe('a user without an administrator role', () => {
     const fields = { atMs: Date.now() - 80 * 86_400_000, subject: 'key:user', cost: 0 };
     const folderApp = 'applications/other-bucket/folder/app';
     await house.journal.appendUsage([
-      usage(today, { ...fields, deployment: 'applications/own-bucket/unsaved' }),
-      usage(today, { ...fields, deployment: folderApp }),
+      createUsageRecord(today, { ...fields, deployment: 'applications/own-bucket/unsaved' }),
+      createUsageRecord(today, { ...fields, deployment: folderApp }),
     ]);
     const { page } = await open('user-key', {}, '#/usage');
     await page.getByRole('radio', { name: '90 days' }).check();
@@ -158,7 +164,7 @@ describe('a user without an administrator role', () => {
   it('sees the current series in the legend after two series with the same name', async () => {
     const fields = { atMs: Date.now() - 70 * 86_400_000, subject: 'key:user', cost: 2_000_000_000 };
     const deployments = ['applications/first-bucket/twin', 'applications/second-bucket/twin'];
-    await house.journal.appendUsage(deployments.map((deployment) => usage(today, { ...fields, deployment })));
+    await house.journal.appendUsage(deployments.map((deployment) => createUsageRecord(today, { ...fields, deployment })));
     const { page } = await open('user-key', {}, '#/usage');
     await page.getByRole('radio', { name: '90 days' }).check();
     const legend = page.locator('.day-chart .legend li');
@@ -344,7 +350,11 @@ describe('the calls of a row or a bar', () => {
 
   it('include only the calls of the user without an administrator role, and load older calls on demand', async () => {
     const records = Array.from({ length: 60 }, (_, nth) =>
-      usage('2024-03-01', { subject: 'key:other', requestId: `night-${nth}`, path: nth > 0 ? ['agent', 'model'] : ['model'] }),
+      createUsageRecord('2024-03-01', {
+        subject: 'key:other',
+        requestId: `night-${nth}`,
+        path: nth > 0 ? ['agent', 'model'] : ['model'],
+      }),
     );
     await house.journal.appendUsage(records);
     const { page } = await open('user-key');

@@ -56,7 +56,7 @@ async function checkDigest(service: TestProcess): Promise<string[]> {
   const streamed = await stream.readRest();
   const stored = await service.sendRequest({ method: 'GET', path: `/v1/${url}`, headers });
   const models = answer.completion.statistics?.usage_per_model.map(({ model }) => model);
-  return differences({
+  return findDifferences({
     // The demo quotes its prompt without the final period.
     'the texts in the reply': [message?.content?.split(tourer.slice(0, -1)).length, 3],
     'the streamed reply': [streamed.content(), message?.content],
@@ -85,7 +85,7 @@ async function checkErrors(service: TestProcess): Promise<string[]> {
   const missing = { type: 'text/plain', title: 'x.txt', url: 'files/nobody/x.txt' };
   const unread = await (await sendChat({ content: 'Read.', custom_content: { attachments: [missing] } })).readRest();
   const { content } = unread;
-  return differences({
+  return findDifferences({
     'the status of an empty message': [empty.status, 400],
     'the error of an attachment': [
       unread.error,
@@ -101,7 +101,7 @@ async function checkErrors(service: TestProcess): Promise<string[]> {
   });
 }
 
-function differences(pairs: Readonly<Record<string, readonly [seen: unknown, expected: unknown]>>): string[] {
+function findDifferences(pairs: Readonly<Record<string, readonly [seen: unknown, expected: unknown]>>): string[] {
   return Object.entries(pairs)
     .filter(([, [seen, expected]]) => !isDeepStrictEqual(seen, expected))
     .map(([what, [seen, expected]]) => `${what} is ${JSON.stringify(seen)}, not ${JSON.stringify(expected)}`);

@@ -9,7 +9,7 @@ const forecast = { city: 'Paris', degrees: 21 };
 /** Long enough for half a minute. */
 const slowWords = Array.from({ length: 600 }, (_, index) => `${index}`.padStart(3, '0')).join(' ');
 
-function weatherIn(...cities: readonly string[]): FixtureResponse {
+function createWeatherCalls(...cities: readonly string[]): FixtureResponse {
   const toCall = (city: string) => ({ name: 'get_weather', arguments: JSON.stringify({ city }), id: `call_${city}` });
   return { toolCalls: cities.map(toCall), usage };
 }
@@ -23,7 +23,7 @@ function hasResults({ messages }: ChatCompletionRequest): boolean {
 function callTools(request: ChatCompletionRequest, cities: readonly string[], last: string): FixtureResponse {
   if (hasResults(request)) return { content: last, usage };
   return request.tools?.some(({ function: { name } }) => name === 'get_weather')
-    ? weatherIn(...cities)
+    ? createWeatherCalls(...cities)
     : { content: 'No tool came.', usage };
 }
 

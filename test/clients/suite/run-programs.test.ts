@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toMark } from './cells.ts';
-import { checkedAgainst, toOutcomes } from './run-programs.ts';
+import { checkAgainst, toOutcomes } from './run-programs.ts';
 
 const reportedOutcome = { client: 'c', deployment: 'gpt', cell: 'whole', ok: true, seen: '' } as const;
 const ran = { code: 1, stdout: `noise\n${JSON.stringify(reportedOutcome)}\n`, stderr: 'it fell' };
@@ -18,18 +18,18 @@ describe('program of the suite', () => {
   });
 
   it('has a green cell only if a request reached the upstream', () => {
-    expect(checkedAgainst(createUpstream('', false), reportedOutcome).ok).toBe(false);
-    expect(checkedAgainst(createUpstream(toMark(reportedOutcome), false), reportedOutcome).ok).toBe(true);
+    expect(checkAgainst(createUpstream('', false), reportedOutcome).ok).toBe(false);
+    expect(checkAgainst(createUpstream(toMark(reportedOutcome), false), reportedOutcome).ok).toBe(true);
   });
 
   it('has a green cancel cell only if the upstream request was canceled', () => {
     const cancel = { ...reportedOutcome, cell: 'cancel' } as const;
-    expect(checkedAgainst(createUpstream(toMark(cancel), false), cancel).ok).toBe(false);
-    expect(checkedAgainst(createUpstream(toMark(cancel), true), cancel).ok).toBe(true);
+    expect(checkAgainst(createUpstream(toMark(cancel), false), cancel).ok).toBe(false);
+    expect(checkAgainst(createUpstream(toMark(cancel), true), cancel).ok).toBe(true);
   });
 
   it.each(['image', 'structured'] as const)('has a green %s cell only if the upstream received its data', (cell) => {
     const outcome = { ...reportedOutcome, cell };
-    expect(checkedAgainst(createUpstream(toMark(outcome), false), outcome).ok).toBe(false);
+    expect(checkAgainst(createUpstream(toMark(outcome), false), outcome).ok).toBe(false);
   });
 });

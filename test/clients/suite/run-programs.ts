@@ -17,7 +17,7 @@ export async function runPrograms(programs: readonly Program[], { runners, world
   });
   const all = (await Promise.all(outcomes)).flat();
   await setTimeout(1000);
-  return all.map((outcome) => checkedAgainst(world.upstream, outcome));
+  return all.map((outcome) => checkAgainst(world.upstream, outcome));
 }
 
 /** Returns the outcome that the program reported for each cell. A cell without a report is red. */
@@ -48,7 +48,7 @@ const upstreamRequirements: Partial<Record<Cell, { readonly what: string; readon
 };
 
 /** Returns the outcome, which is red if the upstream requests do not match it. */
-export function checkedAgainst(upstream: Pick<ObservedUpstream, 'exchangesWith'>, outcome: Outcome): Outcome {
+export function checkAgainst(upstream: Pick<ObservedUpstream, 'exchangesWith'>, outcome: Outcome): Outcome {
   if (!outcome.ok) return outcome;
   const exchanges = upstream.exchangesWith(toMark(outcome));
   const red = (seen: string): Outcome => ({ ...outcome, ok: false, seen });

@@ -21,8 +21,8 @@ export function toTable(programs: readonly Program[], outcomes: readonly Outcome
     `| Client | ${cells.join(' | ')} |`,
     `|---|${cells.map(() => '---|').join('')}`,
     ...rows.filter((row) => !isComplete(row)).map(({ client, signs }) => `| ${client} | ${signs.join(' | ')} |`),
-    ...section('Reasons for failures:', reasons),
-    ...section('Unsupported by the client:', toAbsent(clients)),
+    ...toSection('Reasons for failures:', reasons),
+    ...toSection('Unsupported by the client:', toAbsent(clients)),
   ].join('\n');
 }
 
@@ -52,6 +52,6 @@ function toAbsent(clients: readonly (readonly [string, Program['clients'][string
   });
 }
 
-function section(heading: string, lines: readonly string[]): string[] {
+function toSection(heading: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', heading, '', ...lines];
 }

@@ -17,7 +17,7 @@ const nowMs = 1_763_700_000_000;
 const aDay = 86_400_000;
 const chainOptions = { nowMs, maxBytes: 1_000_000 };
 
-function stored(fields: Partial<StoredResponse> = {}): StoredResponse {
+function createStored(fields: Partial<StoredResponse> = {}): StoredResponse {
   const id = `resp_${randomUUID()}`;
   return {
     ...{ id, subject: 'user', status: 'completed', isBackground: false, previousId: undefined },
@@ -32,8 +32,8 @@ function stored(fields: Partial<StoredResponse> = {}): StoredResponse {
   };
 }
 
-function running(fields: Partial<RunningResponse> = {}): RunningResponse {
-  const response = stored({ status: 'in_progress', ...fields });
+function createRunning(fields: Partial<RunningResponse> = {}): RunningResponse {
+  const response = createStored({ status: 'in_progress', ...fields });
   return { ...response, response: { ...response.response, output: [] }, node: 'here', ...fields };
 }
 
@@ -43,7 +43,7 @@ describeOnEach('stored responses', (node) => {
   const measureBytes = (subject: string) => here().deleteOldest(subject, Number.MAX_SAFE_INTEGER);
 
   it('are read unchanged on every node, only by their user, until they expire', async () => {
-    const storedResponse = stored({
+    const storedResponse = createStored({
       subject: randomUUID(),
       items: [{ id: 'rs_1', type: 'reasoning', encrypted_content: 'sealed' }],
     });
@@ -55,7 +55,7 @@ describeOnEach('stored responses', (node) => {
   });
 
   it('are encrypted in the database', async () => {
-    const storedResponse = stored();
+    const storedResponse = createStored();
     await here().add(storedResponse);
     const rows = await node.database.run((kysely) =>
       kysely.selectFrom('responses').selectAll().where('id', '=', storedResponse.id).execute(),
@@ -67,9 +67,9 @@ describeOnEach('stored responses', (node) => {
   it('are read during the deletion of many responses', async () => {
     const oldest = { createdAtMs: nowMs - 4 * aDay, expiresAtMs: nowMs - 3 * aDay };
     const subject = randomUUID();
-    const expired = Array.from({ length: 300 }, () => stored({ subject: randomUUID(), ...oldest }));
-    const large = Array.from({ length: 600 }, () => stored({ subject }));
-    const read = stored();
+    const expired = Array.from({ length: 300 }, () => createStored({ subject: randomUUID(), ...oldest }));
+    const large = Array.from({ length: 600 }, () => createStored({ subject }));
+    const read = createStored();
     await Promise.all([...expired, ...large, read].map((each) => here().add(each)));
     const ended: string[] = [];
     const deletions = [
@@ -89,9 +89,9 @@ describeOnEach('stored responses', (node) => {
 
   it('return the chain of previous responses in order, even if the first has expired', async () => {
     const subject = randomUUID();
-    const first = stored({ subject, expiresAtMs: nowMs + 1 });
-    const second = stored({ subject, previousId: first.id });
-    const third = stored({ subject, previousId: second.id });
+    const first = createStored({ subject, expiresAtMs: nowMs + 1 });
+    const second = createStored({ subject, previousId: first.id });
+    const third = createStored({ subject, previousId: second.id });
     for (const each of [first, second, third]) await here().add(each);
     const later = { ...chainOptions, nowMs: nowMs + 2 };
     const ids = (chain: unknown) => (chain as StoredResponse[]).map(({ id }) => id);
@@ -106,7 +106,7 @@ describeOnEach('stored responses', (node) => {
 
   it('return their items and the items of conversations by ID, but no items of another user', async () => {
     const subject = randomUUID();
-    const storedResponse = stored({ subject });
+    const storedResponse = createStored({ subject });
     await here().add(storedResponse);
     const conversation = { id: `conv_${randomUUID()}`, subject, createdAtMs: nowMs, metadata: {} };
     await new SqlConversationStore(node.database, seal).add(conversation, [{ id: `msg_${subject}`, type: 'message' }]);
@@ -123,7 +123,7 @@ describeOnEach('stored responses', (node) => {
 
   it('return the size of their items and the items of conversations if it exceeds a limit', async () => {
     const subject = randomUUID();
-    const storedResponse = stored({ subject });
+    const storedResponse = createStored({ subject });
     await here().add(storedResponse);
     const conversation = { id: `conv_${randomUUID()}`, subject, createdAtMs: nowMs, metadata: {} };
     const message = { id: `msg_${subject}`, type: 'message', content: 'x'.repeat(1_000) };
@@ -141,7 +141,7 @@ describeOnEach('stored responses', (node) => {
   it('return the newest item of the user with an ID that other responses also have', async () => {
     const [subject, id] = [randomUUID(), `msg_${randomUUID()}`];
     const withItem = (user: string, createdAtMs: number) =>
-      stored({ subject: user, createdAtMs, input: [{ id, type: 'message', content: `${user} ${createdAtMs}` }] });
+      createStored({ subject: user, createdAtMs, input: [{ id, type: 'message', content: `${user} ${createdAtMs}` }] });
     for (const createdAtMs of [nowMs + 2, nowMs + 3, nowMs + 1]) await here().add(withItem(subject, createdAtMs));
     await Promise.all(Array.from({ length: 30 }, () => here().add(withItem('other', nowMs + 9))));
     const itemsById = await there().findItems(subject, [id], 1e9);
@@ -150,9 +150,9 @@ describeOnEach('stored responses', (node) => {
 
   it('are counted in bytes, and the oldest ended responses are deleted beyond the quota', async () => {
     const subject = randomUUID();
-    const storedResponses = Array.from({ length: 5 }, (_, nth) => stored({ subject, createdAtMs: nowMs + nth }));
+    const storedResponses = Array.from({ length: 5 }, (_, nth) => createStored({ subject, createdAtMs: nowMs + nth }));
     await Promise.all(storedResponses.map((each) => here().add(each)));
-    const runningResponse = running({ subject, createdAtMs: nowMs - 1 });
+    const runningResponse = createRunning({ subject, createdAtMs: nowMs - 1 });
     await there().begin(runningResponse);
     const used = await measureBytes(subject);
     const [row] = await node.database.run((kysely) =>
@@ -175,11 +175,11 @@ describeOnEach('stored responses', (node) => {
 
   it('are deleted after they expire, with their items and events', async () => {
     const subject = randomUUID();
-    const runningResponse = running({ subject, isBackground: true, expiresAtMs: nowMs - 5 });
+    const runningResponse = createRunning({ subject, isBackground: true, expiresAtMs: nowMs - 5 });
     await here().begin(runningResponse);
     await here().runs.append(runningResponse, 'here', { first: 0, events: [{ sequence_number: 0 }] });
     expect(await here().sweep(nowMs - 4)).toBe(0);
-    await here().end({ response: stored({ ...runningResponse, status: 'completed' }) }, 'here');
+    await here().end({ response: createStored({ ...runningResponse, status: 'completed' }) }, 'here');
     await here().sweep(nowMs - 4);
     expect(await here().runs.readEventsAfter(runningResponse.id, -1)).toEqual([]);
     expect(await measureBytes(subject)).toBe(0);
@@ -191,11 +191,11 @@ describeOnEach('responses in progress', (node) => {
   const there = () => new SqlResponseStore(node.otherDatabase, seal);
 
   it('end once, on their node, and store no data after they were deleted or canceled', async () => {
-    const [ended, deleted, cancelled] = [running(), running(), running({ isBackground: true })];
+    const [ended, deleted, cancelled] = [createRunning(), createRunning(), createRunning({ isBackground: true })];
     await Promise.all([ended, deleted, cancelled].map((each) => here().begin(each)));
     expect(await there().find(ended, nowMs)).toMatchObject({ status: 'in_progress', response: { output: [] } });
     const end = (each: StoredResponse, nodeName = 'here') =>
-      here().end({ response: stored({ id: each.id, isBackground: each.isBackground }) }, nodeName);
+      here().end({ response: createStored({ id: each.id, isBackground: each.isBackground }) }, nodeName);
     expect(await end(ended, 'there')).toBe(false);
     expect(await there().delete(deleted)).toBe(true);
     expect(await there().cancel(cancelled)).toMatchObject({ status: 'cancelled' });
@@ -208,7 +208,7 @@ describeOnEach('responses in progress', (node) => {
   });
 
   it('are not canceled if they are not in the background or have ended', async () => {
-    const [foreground, ended] = [running(), stored({ isBackground: true })];
+    const [foreground, ended] = [createRunning(), createStored({ isBackground: true })];
     await here().begin(foreground);
     await here().add(ended);
     expect(await there().cancel(foreground)).toMatchObject({ status: 'in_progress' });
@@ -217,9 +217,9 @@ describeOnEach('responses in progress', (node) => {
   });
 
   it('store their events in order with concurrent writers', async () => {
-    const runs = Array.from({ length: 20 }, () => running({ isBackground: true }));
+    const runs = Array.from({ length: 20 }, () => createRunning({ isBackground: true }));
     await Promise.all(runs.map((each) => here().begin(each)));
-    const unknownRun = running({ isBackground: true });
+    const unknownRun = createRunning({ isBackground: true });
     const many = Array.from({ length: 30 }, (_, nth) => nth * 3);
     const append = (each: RunningResponse, first: number) =>
       here().runs.append(each, 'here', {
@@ -240,20 +240,20 @@ describeOnEach('responses in progress', (node) => {
   });
 
   it('are started once', async () => {
-    const queued = running({ status: 'queued', isBackground: true });
+    const queued = createRunning({ status: 'queued', isBackground: true });
     await here().begin(queued, { model: 'a model' });
     expect(await here().runs.start(queued, 'here')).toBe(true);
     expect(await here().runs.start(queued, 'here')).toBe(false);
   });
 
   it('accept a repeated write of events together with later events, also when they end', async () => {
-    const run = running({ isBackground: true });
+    const run = createRunning({ isBackground: true });
     await here().begin(run);
     const events = [0, 1, 2, 3].map((sequence_number) => ({ sequence_number }));
     const append = (count: number) => here().runs.append(run, 'here', { first: 0, events: events.slice(0, count) });
     expect([await append(1), await append(2)]).toEqual([true, true]);
     expect(await there().runs.readEventsAfter(run.id, 0)).toEqual([{ sequence_number: 1 }]);
-    const ended = stored({ id: run.id, isBackground: true });
+    const ended = createStored({ id: run.id, isBackground: true });
     expect(await here().end({ response: ended, events: { first: 0, events } }, 'here')).toBe(true);
     expect(await there().runs.readEventsAfter(run.id, -1)).toEqual(events);
   });
@@ -263,12 +263,12 @@ describeOnEach('responses in progress', (node) => {
       await here().deleteUnconfirmed(write, 'here');
       return (await there().find(response, nowMs)) === undefined;
     };
-    const own = [running(), running({ isChatRun: true, isBackground: true })];
-    const claimable = running({ isBackground: true, status: 'queued', node: 'there' });
-    const other = running({ isChatRun: true, isBackground: true, node: 'there' });
+    const own = [createRunning(), createRunning({ isChatRun: true, isBackground: true })];
+    const claimable = createRunning({ isBackground: true, status: 'queued', node: 'there' });
+    const other = createRunning({ isChatRun: true, isBackground: true, node: 'there' });
     for (const response of [...own, other]) await here().begin(response);
     await here().begin(claimable, {});
-    const ended = stored({ isChatRun: true, isBackground: true });
+    const ended = createStored({ isChatRun: true, isBackground: true });
     await here().add(ended);
     for (const response of [...own, claimable]) expect(await isDeleted(response)).toBe(true);
     expect(await isDeleted(other)).toBe(false);
@@ -288,10 +288,10 @@ describeOnEach('responses in progress', (node) => {
   });
 
   it('are claimed by one node, and fail if the lease of their node expired', async () => {
-    const queued = running({ status: 'queued', isBackground: true, node: 'gone', subject: randomUUID() });
+    const queued = createRunning({ status: 'queued', isBackground: true, node: 'gone', subject: randomUUID() });
     await here().begin(queued, { model: 'a model' });
-    const orphaned = running({ isBackground: true, node: 'gone' });
-    const alive = running({ isBackground: true, node: 'alive' });
+    const orphaned = createRunning({ isBackground: true, node: 'gone' });
+    const alive = createRunning({ isBackground: true, node: 'alive' });
     await Promise.all([orphaned, alive].map((each) => here().begin(each)));
     await here().runs.append(orphaned, 'gone', { first: 0, events: [{}, {}] });
     await here().runs.renewLease('alive', nowMs + 10);
@@ -316,7 +316,7 @@ describeOnEach('responses in progress', (node) => {
   });
 
   it('do not fail while their node writes events after its lease expired', async () => {
-    const run = running({ isBackground: true, node: 'slow' });
+    const run = createRunning({ isBackground: true, node: 'slow' });
     await here().begin(run);
     await here().runs.append(run, 'slow', { first: 0, events: [{ sequence_number: 0 }] });
     await there().runs.renewLease('slow', nowMs - 1);
@@ -355,7 +355,7 @@ describe('two nodes that query PostgreSQL concurrently', () => {
     await using ahead = await fresh.open({ clock: early });
     const [here, there] = [exact, ahead].map(({ database }) => new SqlResponseStore(database, seal).runs);
     const stores = new SqlResponseStore(exact.database, seal);
-    const [alive, gone] = ['alive', 'gone'].map((node) => running({ status: 'queued', isBackground: true, node }));
+    const [alive, gone] = ['alive', 'gone'].map((node) => createRunning({ status: 'queued', isBackground: true, node }));
     for (const run of [alive, gone]) await stores.begin(run ?? expect.unreachable(), { model: 'a model' });
     await here?.renewLease('alive', systemClock.epochMs() + 15_000);
     await there?.renewLease('gone', early.epochMs() - 1_000);
@@ -366,7 +366,7 @@ describe('two nodes that query PostgreSQL concurrently', () => {
 
   it('delete responses beyond the quota of a user once, and report the same size', async () => {
     await using nodes = await open();
-    const storedResponses = [0, 1, 2].map((nth) => stored({ createdAtMs: nowMs + nth }));
+    const storedResponses = [0, 1, 2].map((nth) => createStored({ createdAtMs: nowMs + nth }));
     for (const each of storedResponses) await nodes.one.add(each);
     const used = await nodes.one.deleteOldest('user', Number.MAX_SAFE_INTEGER);
     await using locked = await lockRows(nodes.databases[0], 'responses', storedResponses[0]?.id ?? '');
@@ -382,7 +382,7 @@ describe('two nodes that query PostgreSQL concurrently', () => {
 
   it('claim a queued run once, even if another node claims it while the first claim waits for the row lock', async () => {
     await using nodes = await open();
-    const queued = running({ status: 'queued', isBackground: true, node: 'gone' });
+    const queued = createRunning({ status: 'queued', isBackground: true, node: 'gone' });
     await nodes.one.begin(queued, { model: 'a model' });
     await using locked = await lockRows(nodes.databases[0], 'responses', queued.id);
     const claiming = nodes.other.runs.claim(queued, 'late', nowMs);
@@ -411,14 +411,16 @@ it('PostgreSQL commits background responses synchronously and other responses as
       for each row execute function note_at_commit()`.execute(kysely);
   });
   const [asynchronous, synchronous] = [[{ mode: 'off' }], [{ mode: 'on' }]];
-  const [stream, another, background] = [running(), running(), running({ isBackground: true })];
+  const [stream, another, background] = [createRunning(), createRunning(), createRunning({ isBackground: true })];
   const end = (each: RunningResponse) => store.end({ response: { ...each, status: 'completed' } }, 'here');
-  expect(await collectCommitModes(() => store.add(stored()))).toEqual(asynchronous);
+  expect(await collectCommitModes(() => store.add(createStored()))).toEqual(asynchronous);
   expect(await collectCommitModes(() => Promise.all([stream, another].map((each) => store.begin(each))))).toEqual(asynchronous);
   expect(await collectCommitModes(() => end(stream))).toEqual(asynchronous);
   expect(await collectCommitModes(() => store.begin(background, {}))).toEqual(synchronous);
   expect(
-    await collectCommitModes(() => Promise.all([store.add(stored()), store.begin(running({ isBackground: true }), {})])),
+    await collectCommitModes(() =>
+      Promise.all([store.add(createStored()), store.begin(createRunning({ isBackground: true }), {})]),
+    ),
   ).toEqual(synchronous);
   expect(await collectCommitModes(() => Promise.all([another, background].map(end)))).toEqual(synchronous);
 });
