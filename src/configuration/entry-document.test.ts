@@ -6,7 +6,7 @@ import { substitute } from './substitute.ts';
 
 const secret = '***';
 
-it('replaces each masked secret by a variable with a readable and unique name', () => {
+it('replaces each masked secret with a variable with a readable and unique name', () => {
   const upstreams = [{ key: secret, headers: { 'x-token': secret } }];
   const document = {
     models: { gpt: { upstreams }, 'gpt-4.1': { upstreams: [{ key: secret }] }, 'gpt.4-1': { upstreams: [{ key: secret }] } },

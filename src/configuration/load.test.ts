@@ -16,18 +16,18 @@ describe('merge', () => {
     ['returns an empty object for no files', [], {}],
     ['ignores an empty file', [{ a: 1 }, {}], { a: 1 }],
     ['combines the keys of all files', [{ a: 1 }, { b: 2 }], { a: 1, b: 2 }],
-    ['replaces a scalar by a later scalar', [{ a: 1 }, { a: 'x' }, { a: false }], { a: false }],
-    ['replaces a value by null', [{ a: { b: 1 } }, { a: null }], { a: null }],
+    ['replaces a scalar with a later scalar', [{ a: 1 }, { a: 'x' }, { a: false }], { a: false }],
+    ['replaces a value with null', [{ a: { b: 1 } }, { a: null }], { a: null }],
     [
       'merges objects at any depth',
       [{ a: { b: { c: 1, d: 2 } } }, { a: { b: { d: 3, e: 4 } } }],
       { a: { b: { c: 1, d: 3, e: 4 } } },
     ],
-    ['replaces a list by a later list', [{ a: [1, 2, 3] }, { a: [4] }], { a: [4] }],
+    ['replaces a list with a later list', [{ a: [1, 2, 3] }, { a: [4] }], { a: [4] }],
     ['does not merge objects in lists', [{ a: [{ b: 1, c: 2 }] }, { a: [{ b: 3 }] }], { a: [{ b: 3 }] }],
-    ['replaces a scalar by an object', [{ a: 1 }, { a: { b: 2 } }], { a: { b: 2 } }],
-    ['replaces an object by a scalar', [{ a: { b: 2 } }, { a: 1 }], { a: 1 }],
-    ['replaces a list by an object', [{ a: [1] }, { a: { 0: 2 } }], { a: { 0: 2 } }],
+    ['replaces a scalar with an object', [{ a: 1 }, { a: { b: 2 } }], { a: { b: 2 } }],
+    ['replaces an object with a scalar', [{ a: { b: 2 } }, { a: 1 }], { a: 1 }],
+    ['replaces a list with an object', [{ a: [1] }, { a: { 0: 2 } }], { a: { 0: 2 } }],
   ])('%s', (_, files, merged) => {
     expect(mergeValues(...files)).toEqual(merged);
   });

@@ -76,7 +76,7 @@ describe('substitute', () => {
 describe('substitute with references to files', () => {
   const readFile = (path: string) => (path === '/run/secrets/x' ? { text: 'secret' } : { error: 'does not exist' });
 
-  it('replaces the reference by the text of the file, also within a string and in the name of an entry of `keys`', () => {
+  it('replaces the reference with the text of the file, also within a string and in the name of an entry of `keys`', () => {
     const value = { a: '${file:/run/secrets/x}', b: 'Bearer ${file:/run/secrets/x}!', keys: { '${file:/run/secrets/x}': 1 } };
     expect(substitute(value, {}, { readFile })).toMatchObject({
       value: { a: 'secret', b: 'Bearer secret!', keys: { secret: 1 } },

@@ -43,7 +43,7 @@ const noRun = { addedMessages: [], pendingCalls: [], answeredQuestion: undefined
 const notRunText = 'The tool was not run, because the user continued without it.';
 
 /**
- * Replaces replies by the messages that their states contain. Throws `invalid_request` for a state that cannot be opened, and
+ * Replaces replies with the messages that their states contain. Throws `invalid_request` for a state that cannot be opened, and
  * for a result that matches no pending call of an open run.
  */
 export function readConversation(messages: readonly Message[], open: OpenState): Conversation {

@@ -22,7 +22,7 @@ const rehydrateContents = async (conversation: Conversation) =>
   (await rehydrate(conversation)).messages.map(({ content }) => content);
 const deletedTextNote = expect.stringContaining('no longer stored');
 
-it('rehydrate replaces markers by their texts and keeps other texts', async () => {
+it('rehydrate replaces markers with their texts and keeps other texts', async () => {
   const messages = createMessages('one:0', 'one:1', 'one:2', 'one:x', 'two:0', ':0', 'none:0', 'one:0 or so');
   const conversation = createConversation(messages, createTexts('one', 3, ['a', 'b']), createTexts('two', 1, undefined));
   expect(await rehydrateContents(conversation)).toEqual([

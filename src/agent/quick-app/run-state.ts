@@ -151,7 +151,7 @@ function getLength(value: unknown): number {
 const minOffloadedChars = 150;
 
 /**
- * Replaces the longest texts of a state by markers until it is `excessChars` shorter. Keeps the arguments of pending calls,
+ * Replaces the longest texts of a state with markers until it is `excessChars` shorter. Keeps the arguments of pending calls,
  * because the run needs them to continue.
  */
 function offload(

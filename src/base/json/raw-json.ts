@@ -155,7 +155,7 @@ class JsonOutline {
     );
   }
 
-  /** Replaces the marks by the long strings everywhere in an object or array. Returns the number of keys. */
+  /** Replaces the marks with the long strings everywhere in an object or array. Returns the number of keys. */
   restore(parent: object): number {
     if (Array.isArray(parent)) {
       let keys = 0;

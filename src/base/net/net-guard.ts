@@ -147,7 +147,7 @@ function failLater(listener: ReplyListener, error: HttpError): Exchange {
   return { pause: ignore, resume: ignore, endWithin: ignore, cancel };
 }
 
-/** Replaces the error of a connection that the guard blocked by the guard's error. */
+/** Passes a reply on. If the guard blocked the connection, passes the guard's error instead of the connection's error. */
 function withGuardErrors(listener: ReplyListener): ReplyListener {
   return {
     head: (status, headers) => listener.head(status, headers),

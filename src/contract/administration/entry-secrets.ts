@@ -182,7 +182,7 @@ function hasMaskedSecret(value: unknown): boolean {
   return value === maskedSecret || (isJsonObject(value) && Object.values(value).some(hasMaskedSecret));
 }
 
-/** Replaces each placeholder by the stored value at the same path. An omitted value is the stored one. */
+/** Replaces each placeholder with the stored value at the same path. An omitted value is the stored one. */
 function mergeMasked(input: unknown, stored: unknown): unknown {
   if (input === undefined || input === maskedSecret) return stored;
   if (!isJsonObject(input)) return input;

@@ -137,7 +137,7 @@ export function isResultName(name: string | undefined, functionName: string): bo
   return name === functionName || name === functionName.replaceAll('-', '_');
 }
 
-/** Replaces each rejected character in speaker names by `_`. Returns the original array if there are no such characters. */
+/** Replaces each rejected character in speaker names with `_`. Returns the original array if there are no such characters. */
 export function withAcceptedNames(messages: Message[], rejected: RegExp): Message[] {
   if (!messages.some((message) => isSpeaker(message) && message.name?.search(rejected) !== -1)) return messages;
   return messages.map((message) =>

@@ -61,7 +61,7 @@ describe('secrets of a quick app', () => {
     expect(restoreSecrets(maskSecrets(stored), stored)).toEqual({ properties: stored, errors: [] });
   });
 
-  it('replaces secrets by new ones', () => {
+  it('replaces secrets with new ones', () => {
     expect(restoreSecrets(app(server('a', 'new')), app(server('a', 'old'))).properties).toEqual(app(server('a', 'new')));
   });
 

@@ -25,7 +25,7 @@ export function listSecrets(properties: JsonObject): readonly string[] {
 }
 
 /**
- * Replaces masked secrets by the stored secrets of the toolset with the same name. It is an error if no secret is stored, or if
+ * Replaces masked secrets with the stored secrets of the toolset with the same name. It is an error if no secret is stored, or if
  * the toolset now calls another server. Without this rule, users who can change the settings could read the secrets.
  */
 export function restoreSecrets(

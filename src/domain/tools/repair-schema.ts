@@ -43,7 +43,7 @@ export function repairKeywords(schema: JsonObject): JsonObject {
   return keywords;
 }
 
-/** Replaces `definitions` by `$defs` in a pointer, except where it is the name of a property. */
+/** Replaces `definitions` with `$defs` in a pointer, except where it is the name of a property. */
 function repairReference(reference: string): string {
   if (!reference.startsWith('#/')) return reference;
   let isName = false;

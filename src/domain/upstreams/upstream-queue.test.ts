@@ -67,7 +67,7 @@ describe('UpstreamQueue', () => {
     expect(startNext(9)).toEqual(['a1', 'b1', 'a2']);
   });
 
-  it('replaces batch calls first, and never an interactive call by a batch call', () => {
+  it('replaces batch calls first, and never an interactive call with a batch call', () => {
     const { add, log } = startQueue({ maxWaiting: 2 });
     add('a1');
     add('b1', { isBatch: true });

@@ -129,7 +129,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     return earlierItems;
   }
 
-  /** Replaces references by their items. Omits items that the earlier turns already contain. */
+  /** Replaces references with their items. Omits items that the earlier turns already contain. */
   async #resolve(target: Target, input: readonly AnyItem[], { earlierItems, held }: EarlierItems): Promise<readonly AnyItem[]> {
     const { caller } = target.call;
     const referencedIds = input.filter((item) => item.type === 'item_reference').map((item) => String((item as JsonObject).id));

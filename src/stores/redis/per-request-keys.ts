@@ -125,7 +125,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     });
   }
 
-  /** Replaces the stored keys by the keys of the calls in progress. */
+  /** Replaces the stored keys with the keys of the calls in progress. */
   async #replaceAll(): Promise<void> {
     if (this.#ownCallers.size === 0 && !this.#isOutdated) return;
     this.#isOutdated = false;

@@ -189,7 +189,7 @@ function isFileSchema(schema: JsonObject): boolean {
   return format === 'binary' || (contentMediaType !== undefined && contentEncoding === undefined);
 }
 
-/** Replaces a file schema by a string schema that explains the format to the model. */
+/** Replaces a file schema with a string schema that explains the format to the model. */
 function toFileSchema(schema: JsonObject): JsonObject {
   if (schema.type === 'array') return { ...schema, items: toFileSchema(toObject(schema.items)) };
   const description = [toText(schema.description), bytesHint].filter((text) => text !== undefined).join(' ');

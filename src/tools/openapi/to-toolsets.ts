@@ -203,7 +203,7 @@ function toInfo({ location, key, style, explode }: RestTarget): JsonObject {
   return { type: location, key, ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
 }
 
-/** Replaces `const` by `enum`, because a property with `const` is hidden from the model. */
+/** Replaces `const` with `enum`, because a property with `const` is hidden from the model. */
 function toSchema({ const: only, ...schema }: JsonObject): JsonObject {
   return only === undefined ? schema : { ...schema, enum: [only] };
 }

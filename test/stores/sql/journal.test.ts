@@ -196,7 +196,7 @@ describeOnEach('journal', (node) => {
     expect(await journal().readAudit({ beforeMs: begin + 1, limit: 1 })).toEqual([records[0]]);
   });
 
-  it('replaces a rating by a later one with the same id, and no other record', async () => {
+  it('replaces a rating with a later rating that has the same ID, and no other record', async () => {
     const begin = midnight + 86_400_000 * 11;
     const [rated, other] = [randomUUID(), randomUUID()];
     const rating = (atMs: number, rate: number) =>

@@ -46,7 +46,7 @@ export interface EntryDraft {
   readonly newId: string;
   readonly setNewId: (id: string) => void;
   readonly save: () => Promise<void>;
-  /** Sets the stored entry, and replaces the value by it or by the given value. */
+  /** Sets the stored entry, and replaces the value with it or with the given value. */
   readonly accept: (stored: Entry, value?: JsonObject) => void;
   readonly load: () => Promise<void>;
 }

@@ -146,7 +146,7 @@ export interface ImportContext {
   readonly nowMs: number;
 }
 
-/** Replaces secrets by references to the environment. Each secret gets one variable, named after its first location. */
+/** Replaces secrets with references to the environment. Each secret gets one variable, named after its first location. */
 export class SecretVariables {
   readonly #notes: Notes;
   readonly #names = new Map<string, string>();

@@ -38,7 +38,7 @@ export interface TraceStep {
   readonly usd: number | undefined;
 }
 
-/** Parses the trace in the custom content of a reply (docs/quick-apps.md). Replaces invalid fields by defaults. */
+/** Parses the trace in the custom content of a reply (docs/quick-apps.md). Replaces invalid fields with defaults. */
 export function readTrace(custom: unknown): readonly TraceStep[] {
   const trace = isJsonObject(custom) && Array.isArray(custom.trace) ? custom.trace : [];
   return trace.filter(isJsonObject).map(toStep);
