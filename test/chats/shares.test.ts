@@ -86,6 +86,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     expect(audited).toContain('chat.shared key:test');
   });
 
+  it('name no deployment for an answer that the owner stored without one', async () => {
+    await send('POST', '/v1/chats/nameless', { title: 'x', turns: [question('q'), reply('r', 'q', { deployment: 5 })] });
+    const { token } = await share('nameless');
+    const { json } = await getAsOther(`/v1/shared-chats/${token}`);
+    expect(json).toMatchObject({ turns: [{ id: 'q' }, { id: 'r', deployment: '' }] });
+  });
+
   it('are created with If-Match only while the chat has the revision of its shared files', async () => {
     await send('POST', '/v1/chats/seen', { title: 'Seen', turns: [question('q')] });
     const { revision } = (await send('GET', '/v1/chats/seen/shared-files')).json as { revision: number };

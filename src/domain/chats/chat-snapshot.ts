@@ -70,7 +70,7 @@ async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonO
   const custom = toObject(turn.custom);
   const attachments = await files.toAttachments(custom.attachments, turn.deployment);
   return {
-    ...base,
+    ...{ ...base, deployment: '' },
     ...pickFields(turn, replyFields),
     // A reply in progress is shared up to this point.
     state: endStates.includes(turn.state) ? turn.state : 'interrupted',
