@@ -64,6 +64,23 @@ describe('a formula that is too large to draw', () => {
   });
 });
 
+describe('a very long answer', () => {
+  it('is drawn in steps', async () => {
+    const { page } = await openReply([], `${'Some words.\n\n'.repeat(20_000)}The end`);
+    await page.getByText('The first 200,000 of 260,007 characters').waitFor();
+    expect(await page.getByText('The end').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByText('The end').waitFor();
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+  });
+
+  it('has no line of code of more than 10,000 characters', async () => {
+    const { page } = await openReply([], `\`\`\`\n${'a'.repeat(45_000)}\n\`\`\``);
+    const lines = (await page.locator('.code-block code').textContent())?.split('\n') ?? [];
+    expect(lines.map(({ length }) => length)).toEqual([10_000, 10_000, 10_000, 10_000, 5_000]);
+  });
+});
+
 describe('attachments', () => {
   it('of HTML are shown in a sandboxed frame without an origin and run no scripts', async () => {
     const html =
@@ -135,6 +152,16 @@ describe('attachments', () => {
     await page.getByText('Notes').first().click();
     await page.waitForTimeout(300);
     expect(forbiddenUrls).toEqual([]);
+  });
+
+  it('that are drawings with many references to their parts are drawn only after a click', async () => {
+    const data = `<svg xmlns="http://www.w3.org/2000/svg"><rect id="a" width="9" height="9"/>${'<use href="#a"/>'.repeat(31)}</svg>`;
+    const { page } = await openReply([{ index: 0, type: 'image/svg+xml', title: 'Drawing', data }]);
+    const picture = page.getByRole('img', { name: 'Drawing' });
+    await page.locator('.attachment-body').getByRole('button', { name: 'Preview' }).waitFor();
+    expect(await picture.count()).toBe(0);
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await picture.waitFor();
   });
 
   it('are shown according to their type', async () => {

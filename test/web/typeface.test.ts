@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { text } from '#test/chunks.ts';
+import { plainReply, text } from '#test/chunks.ts';
+import { eventsReply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFront, startPageFront } from './page-front.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
@@ -76,6 +77,19 @@ describe('the typeface', () => {
     const rendered = `[...document.querySelectorAll('body, button, input, textarea')].map((each) => getComputedStyle(each).textRendering)`;
     expect(new Set((await page.evaluate(rendered)) as readonly string[])).toEqual(new Set(['geometricprecision']));
     expect(issues).toEqual({ externalRequests: [], errors: [] });
+  });
+
+  it('lays out an answer and a message with a word of 40,000 characters quickly', async () => {
+    const word = 'a'.repeat(40_000);
+    fixture.upstream.script(eventsReply(...plainReply(word)));
+    const { page, sendMessage, readAnswer } = await fixture.open('scripted');
+    await untilDrawn(page);
+    await sendMessage(`${word} asked`);
+    await readAnswer();
+    const turns = "document.querySelector('.turns')";
+    const layoutMs = `((startedMs) => (${turns}.style.width = '400px', ${turns}.offsetHeight, performance.now() - startedMs))(performance.now())`;
+    // With kerning, the layout takes at least 2,000 ms.
+    expect(await page.evaluate(layoutMs)).toBeLessThan(1_000);
   });
 
   it('is not applied while an answer is in progress', async () => {

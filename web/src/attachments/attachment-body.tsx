@@ -1,11 +1,19 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { toEssence } from '#base/http/media-type.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
+import { TextStart } from '../markdown/long-text.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { usePage } from '../page/page.tsx';
-import { Icon, IconButton, type IconName } from '../parts/icon.tsx';
+import { Icon, IconButton, type IconName, TextButton } from '../parts/icon.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
-import { type AttachmentKind, type DisplayedAttachment, getAttachmentKind, isTextKind } from './attachment-kind.ts';
+import {
+  type AttachmentKind,
+  canFreezePage,
+  type DisplayedAttachment,
+  getAttachmentKind,
+  isSvg,
+  isTextKind,
+} from './attachment-kind.ts';
 import { Chart, maxRows } from './chart.tsx';
 import { readContent } from './read-content.ts';
 import { HtmlFrame, useDrawingMark, wasInterrupted } from './sandboxed-frame.tsx';
@@ -81,13 +89,13 @@ export function AttachmentBody({ attachment, kind }: AttachmentBodyProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
     <div className="attachment-body" tabIndex={0}>
-      {isText ? renderText({ attachment, kind }, content.text) : <BlobView {...{ attachment, kind }} blob={content.blob} />}
+      {isText ? renderText({ attachment, kind }, content.text) : <BlobView {...{ attachment, kind, content }} />}
     </div>
   );
 }
 
 function renderText({ attachment, kind }: AttachmentBodyProps, text: string): ReactNode {
-  if (kind === 'markdown') return <Markdown text={text} isGrowing={false} />;
+  if (kind === 'markdown') return <TextStart text={text}>{(start) => <Markdown text={start} isGrowing={false} />}</TextStart>;
   if (kind === 'table') return <TableView text={text} />;
   if (kind === 'chart') return <Chart text={text} title={attachment.title ?? ''} />;
   if (kind === 'html') return <HtmlFrame text={text} title={attachment.title ?? ''} />;
@@ -95,11 +103,13 @@ function renderText({ attachment, kind }: AttachmentBodyProps, text: string): Re
   return <CodeBlock {...{ text, language }} isComplete isInitiallyWrapped={language === 'txt' || language === 'plain'} />;
 }
 
-function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly blob: Blob }) {
+function BlobView({ attachment, kind, content: { blob, text } }: AttachmentBodyProps & { readonly content: Content }) {
   const strings = useStrings();
   const url = useObjectUrl(blob);
   const title = attachment.title ?? strings.attachment;
+  const [isDrawn, setIsDrawn] = useState(!isSvg(attachment.type) || !canFreezePage(text));
   if (url === undefined) return null;
+  if (kind === 'image' && !isDrawn) return <TextButton onClick={() => setIsDrawn(true)}>{strings.preview}</TextButton>;
   if (kind === 'image') return <Picture {...{ url, title }} content={attachment.data ?? attachment.url ?? ''} />;
   // biome-ignore lint/a11y/useMediaCaption: media from assistants has no captions
   if (kind === 'audio') return <audio controls src={url} />;

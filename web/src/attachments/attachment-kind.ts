@@ -39,6 +39,18 @@ export function isSvg(type = ''): boolean {
   return toEssence(type) === 'image/svg+xml';
 }
 
+/** References of an SVG to its own parts, and characters that can hide one. */
+const svgReference = /[<:]use[\s/>]|url\(|&#|\\/gi;
+/** With fewer references, nested parts repeat less than 100,000 times. */
+const maxSvgReferences = 30;
+
+/** Whether the parts of an SVG can repeat billions of times, so that drawing it freezes the page. */
+export function canFreezePage(svg: string): boolean {
+  // In UTF-16, every second byte of these characters is 0.
+  const plain = svg.replaceAll('\0', '');
+  return /<!ENTITY/i.test(plain) || (plain.match(svgReference)?.length ?? 0) > maxSvgReferences;
+}
+
 /**
  * Returns the type for the browser. It is never a type that the browser would show as a page of this service, regardless of the
  * type that the assistant declares.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseTable } from './attachment-body.tsx';
-import { getAttachmentKind, toBlobType } from './attachment-kind.ts';
+import { canFreezePage, getAttachmentKind, toBlobType } from './attachment-kind.ts';
 import { readChart } from './chart.tsx';
 
 describe('getAttachmentKind', () => {
@@ -86,6 +86,33 @@ describe('readChart', () => {
       expect(readChart(text)).toBeUndefined();
     },
   );
+});
+
+describe('a chart with many bars or dots', () => {
+  it.each([{ type: 'bar' }, { mode: 'markers' }])('has at most 6,000 of %j', (kind) => {
+    const y = Array.from({ length: 2000 }, (_, index) => index);
+    const chart = readChart(JSON.stringify({ data: Array.from({ length: 12 }, () => ({ ...kind, y })) }));
+    expect(chart?.series.flatMap(({ points }) => points)).toHaveLength(6000);
+  });
+});
+
+describe('canFreezePage', () => {
+  const uses = (name: string, count: number) => `<${name} href="#a"/>`.repeat(count);
+  it.each([
+    uses('use', 31),
+    uses('svg:use', 31),
+    [...uses('use', 31)].join('\0'),
+    '<g mask="url(#a)"/>'.repeat(31),
+    '<g mask="u&#114;l(#a)"/>'.repeat(31),
+    '<g style="mask:u\\72l(#a)"/>'.repeat(31),
+    '<!ENTITY a "<use/>">',
+  ])('returns true for %j', (svg) => {
+    expect(canFreezePage(svg)).toBe(true);
+  });
+
+  it('returns false for a few references and for many shapes', () => {
+    expect(canFreezePage(uses('use', 30) + '<rect fill="#fff"/>'.repeat(1000))).toBe(false);
+  });
 });
 
 describe('an attachment with an ambiguous type', () => {

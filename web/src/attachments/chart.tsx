@@ -179,24 +179,27 @@ interface ChartData {
 
 const maxPoints = 2000;
 const maxSeries = 12;
+/** Maximum number of bars and dots of a chart. Browsers need seconds to draw tens of thousands. */
+const maxMarks = 6000;
 
 /** Reads the bar, line, and dot traces of a Plotly figure. Returns undefined if there are none. */
 export function readChart(text: string): ChartData | undefined {
   const figure = tryParseJson(text);
   if (!isJsonObject(figure) || !Array.isArray(figure.data)) return undefined;
-  const series = figure.data.slice(0, maxSeries).flatMap((trace, index) => toSeries(trace, index) ?? []);
+  const traces = figure.data.slice(0, maxSeries);
+  const series = traces.flatMap((trace, index) => toSeries(trace, index, maxMarks / traces.length) ?? []);
   if (series.length === 0) return undefined;
   const layout = toObject(figure.layout);
   const title = isJsonObject(layout.title) ? layout.title.text : layout.title;
   return { title: toText(title), series };
 }
 
-function toSeries(trace: unknown, id: number): Series | undefined {
+function toSeries(trace: unknown, id: number, maxSeriesMarks: number): Series | undefined {
   if (!isJsonObject(trace) || !Array.isArray(trace.y)) return undefined;
   const kind = getSeriesKind(trace);
   if (kind === undefined) return undefined;
   const xs = Array.isArray(trace.x) ? trace.x : [];
-  const points = trace.y.slice(0, maxPoints).flatMap((y, index) => {
+  const points = trace.y.slice(0, kind === 'line' ? maxPoints : Math.min(maxPoints, maxSeriesMarks)).flatMap((y, index) => {
     return typeof y === 'number' && Number.isFinite(y) ? [{ x: String(xs[index] ?? index), y }] : [];
   });
   const name = typeof trace.name === 'string' ? trace.name : `${id + 1}`;

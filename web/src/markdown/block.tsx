@@ -7,6 +7,7 @@ import { Formula } from './formula.tsx';
 import type { AlertToken, DetailsToken, FootnoteToken } from './html-parts.ts';
 import { Inline } from './inline.tsx';
 import type { MathToken } from './lexer.ts';
+import { Words } from './long-text.tsx';
 import { RenderedWhenNear } from './rendered-when-near.tsx';
 
 interface BlockProps {
@@ -71,7 +72,7 @@ function renderBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode
       if (/^(?:<br\s*\/?>\s*)+$/i.test(token.raw)) return null;
       return (
         <p className="plain" dir="auto">
-          {token.raw.trim()}
+          <Words text={token.raw.trim()} />
         </p>
       );
     default:

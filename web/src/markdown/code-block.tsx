@@ -18,6 +18,8 @@ interface CodeBlockProps {
 
 const maxHighlightedChars = 30_000;
 const pieceLines = 100;
+/** Longer lines are drawn on several lines, because browsers need minutes for the layout of a line of millions of characters. */
+const maxLineChars = 10_000;
 /** Longer complete code is folded. */
 const maxFoldedLines = 60;
 /** Longer diagrams are drawn only after a click, because they can freeze the page for seconds. */
@@ -106,12 +108,17 @@ function isPreviewable(language: string, text: string): boolean {
 /** Splits long code, so that growing code renders only its last part again. */
 function Pieces({ text }: { readonly text: string }) {
   const pieces = useMemo(() => {
-    const lines = text.split('\n');
+    const lines = text.split('\n').flatMap(splitLine);
     const count = Math.ceil(lines.length / pieceLines);
     return Array.from({ length: count }, (_, index) => lines.slice(index * pieceLines, (index + 1) * pieceLines).join('\n'));
   }, [text]);
   // biome-ignore lint/suspicious/noArrayIndexKey: code grows at its end, so a piece keeps its place
   return pieces.map((piece, index) => <Piece key={index} text={index < pieces.length - 1 ? `${piece}\n` : piece} />);
+}
+
+function splitLine(line: string): readonly string[] {
+  const count = Math.max(1, Math.ceil(line.length / maxLineChars));
+  return Array.from({ length: count }, (_, index) => line.slice(index * maxLineChars, (index + 1) * maxLineChars));
 }
 
 const Piece = memo(({ text }: { readonly text: string }) => <span className="code-piece">{text}</span>);

@@ -4,6 +4,7 @@ import { Guard } from '../parts/lazy-view.tsx';
 import { Block, hasSameSource } from './block.tsx';
 import { FrameScheduler, FrameSchedulerContext } from './frame-scheduler.ts';
 import { GrowingBlocks, usePacedText } from './growing-text.ts';
+import { Words } from './long-text.tsx';
 import { RenderedWhenNear } from './rendered-when-near.tsx';
 
 interface MarkdownProps {
@@ -44,7 +45,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
       <Guard
         fallback={
           <div className="plain" dir="auto">
-            {text}
+            <Words text={text} />
           </div>
         }
       >
@@ -81,7 +82,7 @@ const Source = memo(({ text }: { readonly text: string }) => (
   <RenderedWhenNear text={text} isEager={false}>
     {() => (
       <div className="plain" dir="auto">
-        {text}
+        <Words text={text} />
       </div>
     )}
   </RenderedWhenNear>

@@ -1,4 +1,5 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { Words } from './long-text.tsx';
 
 interface RenderedWhenNearProps {
   /** Source text, shown until the content is rendered, so that it can be found and read. */
@@ -30,7 +31,13 @@ export function RenderedWhenNear({ text, isEager, children }: RenderedWhenNearPr
   }, [isEager, shows]);
   return (
     <div ref={element} className="part" style={{ containIntrinsicBlockSize: `auto ${estimateHeight(text)}em` }}>
-      {shows ? children() : <div className="plain">{text.trim()}</div>}
+      {shows ? (
+        children()
+      ) : (
+        <div className="plain">
+          <Words text={text.trim()} />
+        </div>
+      )}
     </div>
   );
 }

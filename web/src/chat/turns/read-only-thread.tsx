@@ -2,6 +2,7 @@ import { Fragment, type ReactNode, useState } from 'react';
 import type { CompletedControl } from '#contract/chat/message.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Question, ToolResult, Turn } from '../../conversation/conversation.ts';
+import { TextStart, Words } from '../../markdown/long-text.tsx';
 import { useGetName } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -96,9 +97,13 @@ function QuestionText({ text }: { readonly text: string }) {
   const [isLong] = useState(isFolded);
   return (
     <>
-      <p className={isFolded ? 'question-text folded' : 'question-text'} dir="auto">
-        {text}
-      </p>
+      <TextStart text={text}>
+        {(start) => (
+          <p className={isFolded ? 'question-text folded' : 'question-text'} dir="auto">
+            <Words text={start} />
+          </p>
+        )}
+      </TextStart>
       {isLong && (
         <button type="button" className="button slim" aria-expanded={!isFolded} onClick={() => setIsFolded(!isFolded)}>
           {isFolded ? strings.showAll : strings.showLess}

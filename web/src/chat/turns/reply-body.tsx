@@ -13,6 +13,7 @@ import { SourceRow } from '../../attachments/source-row.tsx';
 import { listClientCalls, type Reply, type UsedContext } from '../../conversation/conversation.ts';
 import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
 import type { Strings } from '../../locales/en/page.ts';
+import { TextStart, Words } from '../../markdown/long-text.tsx';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { describeAnswerError } from '../../strings/describe-error.ts';
@@ -55,11 +56,6 @@ export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readon
   const isRunning = state === 'running';
   const { citedSources, otherAttachments, selected, show, sources } = useSources(reply);
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
-  const plain = (
-    <div className="markdown plain" dir="auto">
-      {text}
-    </div>
-  );
   return (
     <>
       {stages.length > 0 && (
@@ -69,11 +65,15 @@ export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readon
       )}
       {thoughts !== undefined && <Thoughts text={thoughts} />}
       {text !== '' && (
-        <Guard fallback={plain} pending={plain}>
-          <SourcesContext value={sources}>
-            <Markdown text={text} isGrowing={isRunning} isDeferred={isDeferred} />
-          </SourcesContext>
-        </Guard>
+        <TextStart text={text}>
+          {(start) => (
+            <Guard fallback={<Plain text={start} />} pending={<Plain text={start} />}>
+              <SourcesContext value={sources}>
+                <Markdown text={start} isGrowing={isRunning} isDeferred={isDeferred} />
+              </SourcesContext>
+            </Guard>
+          )}
+        </TextStart>
       )}
       {isRunning && text === '' && <Waiting replyId={reply.id} />}
       {isRunning && text !== '' && <Reconnecting replyId={reply.id} />}
@@ -86,6 +86,14 @@ export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readon
       <AttachmentList attachments={otherAttachments} />
       <Remarks reply={reply} />
     </>
+  );
+}
+
+function Plain({ text }: { readonly text: string }) {
+  return (
+    <div className="markdown plain" dir="auto">
+      <Words text={text} />
+    </div>
   );
 }
 
@@ -214,9 +222,13 @@ export function Thoughts({ text }: { readonly text: string }) {
   return (
     <details className="thoughts">
       <summary>{strings.thoughts}</summary>
-      <p className="soft" dir="auto">
-        {text}
-      </p>
+      <TextStart text={text}>
+        {(start) => (
+          <p className="soft" dir="auto">
+            <Words text={start} />
+          </p>
+        )}
+      </TextStart>
     </details>
   );
 }

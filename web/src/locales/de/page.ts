@@ -7,6 +7,7 @@ export const german: Strings = {
   copy: 'Kopieren',
   copied: 'Kopiert',
   download: 'Herunterladen',
+  showMore: 'Mehr anzeigen',
   showAll: 'Alles anzeigen',
   showLess: 'Weniger anzeigen',
   preview: 'Vorschau',

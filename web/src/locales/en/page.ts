@@ -6,6 +6,7 @@ export const english = {
   copy: 'Copy',
   copied: 'Copied',
   download: 'Download',
+  showMore: 'Show more',
   showAll: 'Show all',
   showLess: 'Show less',
   preview: 'Preview',

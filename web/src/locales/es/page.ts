@@ -10,6 +10,7 @@ export const spanish: Strings = {
   copy: 'Copiar',
   copied: 'Copiado',
   download: 'Descargar',
+  showMore: 'Mostrar más',
   showAll: 'Mostrar todo',
   showLess: 'Mostrar menos',
   preview: 'Vista previa',

@@ -10,6 +10,7 @@ export const french: Strings = {
   copy: 'Copier',
   copied: 'Copié',
   download: 'Télécharger',
+  showMore: 'Afficher plus',
   showAll: 'Tout afficher',
   showLess: 'Afficher moins',
   preview: 'Aperçu',
