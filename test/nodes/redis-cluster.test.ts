@@ -79,6 +79,12 @@ describe('nodes with a Redis Cluster', () => {
     expect(completion.statistics?.usage_per_model).toMatchObject([{ model: 'free', total_tokens: 12 }]);
   });
 
+  it('admit concurrent calls right after their start', async () => {
+    await using fresh = await startNode(cluster.url, 'fresh');
+    const replies = await Promise.all(Array.from({ length: 100 }, () => fresh.chat('fresh', { messages: hello })));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
   it('count each call once while the slot of the limits moves', async () => {
     const { statuses, hasStarted, ended } = await sendCalls(nodes, 'failing', 150);
     await hasStarted(50);

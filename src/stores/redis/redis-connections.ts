@@ -121,7 +121,8 @@ class TimedCluster extends Cluster {
     const clusterOptions = {
       redisOptions: { ...toCommonOptions(options), socketTimeout: socketTimeoutMs },
       clusterRetryStrategy: toDelayMs,
-      enableOfflineQueue: false,
+      // Commands wait for the first connection to their node, which their first command opens.
+      enableOfflineQueue: true,
       // 0 means that a command is not resent after its connection closed, because it may have been executed.
       retryDelayOnFailover: 0,
       slotsRefreshTimeout: connectTimeoutMs,
@@ -132,8 +133,14 @@ class TimedCluster extends Cluster {
   }
 
   override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
+    const [command] = args;
+    // The check whether the cluster is ready uses the command CLUSTER.
+    if (this.status !== 'ready' && command.name !== 'cluster') {
+      command.reject(new Error('The cluster is not connected'));
+      return command.promise;
+    }
     const answer = super.sendCommand(...args);
-    applyTimeout(args[0]);
+    applyTimeout(command);
     return answer;
   }
 }
