@@ -294,7 +294,7 @@ interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadB
  * configuration does not name.
  */
 function createReadNode(deps: NodeReportDeps): () => Promise<NodeReport> {
-  const { settings, snapshot, state, clock, version, uptimeSeconds, listIssues } = deps;
+  const { settings, snapshot, state, loadBalancer, clock, version, uptimeSeconds, listIssues } = deps;
   return async () => {
     const reasons = await listIssues();
     const nowMs = clock.epochMs();
@@ -306,7 +306,10 @@ function createReadNode(deps: NodeReportDeps): () => Promise<NodeReport> {
       upstreams: [...snapshot.current().deployments.values()].flatMap((deployment) =>
         deployment.upstreams.map((upstream) => toUpstream(deps, deployment, upstream)),
       ),
-      queues: [...state.queues()],
+      queues: [...state.queues()].map(({ deployment, size }) => ({
+        ...{ deployment, size },
+        waitTime: Math.round(clock.nowMs() - (loadBalancer.queue.findOldestStartMs(deployment) ?? clock.nowMs())),
+      })),
       configuration: { files: settings.configurationFiles, ...state.configuration },
     };
   };

@@ -121,6 +121,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     };
     const call: WaitingCall = {
       caller: caller.subject,
+      startedAtMs,
       isBatch: isBatchCaller(snapshot.configuration.roles, caller.roles),
       isSelective: attempts.capableUpstreams !== undefined,
       start: () => {

@@ -405,7 +405,7 @@ const fullReport: NodeReport = {
       ...{ state: 'failing', failuresInARow: 2, refusedStatus: null, lastError: null, offUntil: 3 },
     },
   ],
-  queues: [{ deployment: 'demo', size: 1 }],
+  queues: [{ deployment: 'demo', size: 1, waitTime: 1_200 }],
   configuration: {
     files: ['parley.json'],
     loadedAt: 1,

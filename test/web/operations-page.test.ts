@@ -39,7 +39,7 @@ const degradedReport: NodeReport = {
     },
     { ...upstream, id: 'app#3', deployment: 'app', protocol: 'application', origin: null, model: 'app', failuresInARow: 1 },
   ],
-  queues: [{ deployment: 'two', size: 2 }],
+  queues: [{ deployment: 'two', size: 2, waitTime: 4_200 }],
   configuration: {
     files: ['/etc/parley/parley.yaml'],
     loadedAt: Date.now() - hour,
@@ -121,7 +121,7 @@ describe('the operations page', () => {
     const rows = page.getByRole('region', { name: 'Connections' }).locator('tbody tr');
     expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'app', expect.stringMatching(/^Model One\s+one$/)]);
     expect(await rows.first().innerText()).toMatch(
-      /keeps failing\s+3 of 4 requests in progress\s+2 requests wait\s+paused until .*two\s+https:\/\/two\.example/s,
+      /keeps failing\s+3 of 4 requests in progress\s+2 requests wait, the longest for 4\.2 secs?\s+paused until .*two\s+https:\/\/two\.example/s,
     );
     expect(await rows.nth(1).innerText()).toMatch(/in use\s+failed the last time/);
     expect(issues).toEqual({ externalRequests: [], errors: [] });

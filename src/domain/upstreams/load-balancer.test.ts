@@ -303,7 +303,7 @@ describe('LoadBalancer of a worker', () => {
     const { queue } = new LoadBalancer({ slot: 1, count: 2 });
     const bounds = { maxWaiting: 9, maxWaitMs: 4_000 };
     const deployment = { id: 'm', queue: bounds, upstreams: [upstream('a', { maxParallel: 4 })] } as unknown as Deployment;
-    const call = { caller: 'ada', isBatch: false, isSelective: false, start: () => false, fail: () => undefined };
+    const call = { caller: 'ada', startedAtMs: 0, isBatch: false, isSelective: false, start: () => false, fail: () => undefined };
     queue.recordDuration('m', 10_000);
     expect(() => queue.add(deployment, call)).toThrow('Try again in 5 s.');
   });
@@ -315,7 +315,7 @@ describe('LoadBalancer of a worker', () => {
   ])('holds its part of a maxWaiting of %i', (maxWaiting, parts) => {
     const bounds = { maxWaiting, maxWaitMs: 4_000 };
     const deployment = { id: 'm', queue: bounds, upstreams: [upstream('a', { maxParallel: 4 })] } as unknown as Deployment;
-    const call = { caller: 'ada', isBatch: false, isSelective: false, start: () => false, fail: () => undefined };
+    const call = { caller: 'ada', startedAtMs: 0, isBatch: false, isSelective: false, start: () => false, fail: () => undefined };
     for (const [index, part] of parts.entries()) {
       const { queue } = new LoadBalancer({ slot: index + 1, count: 2 });
       for (let calls = 0; calls < part; calls += 1) queue.add(deployment, { ...call });

@@ -17,6 +17,7 @@ function startQueue({ maxWaiting = 100, maxWaitMs = 60_000, maxParallel = 1 } = 
   const add = (name: string, { isBatch = false, isSelective = false } = {}): WaitingCall => {
     const call: WaitingCall = {
       caller: name.slice(0, 1),
+      startedAtMs: Number(name.slice(1)),
       isBatch,
       isSelective,
       start() {
@@ -98,6 +99,7 @@ describe('UpstreamQueue', () => {
     queue.remove(deployment, first);
     queue.remove(deployment, first);
     expect([...queue.sizes()]).toEqual([{ deployment: 'gpt', size: 1 }]);
+    expect(queue.findOldestStartMs('gpt')).toBe(2);
     expect(startNext(9)).toEqual(['a2']);
     expect(queue.hasWaiting('gpt', true)).toBe(false);
   });

@@ -11,6 +11,8 @@ const callerCleanupThreshold = 1_000;
 export interface WaitingCall {
   /** Subject of the caller. Callers take turns, so that many calls of one caller delay no other caller. */
   readonly caller: string;
+  /** Start of the wait, in milliseconds of the clock of `LoadBalancer`. */
+  readonly startedAtMs: number;
   /** Whether the call waits until no interactive call waits. */
   readonly isBatch: boolean;
   /** Whether only some of the upstreams can answer the call, the same for all such calls of the deployment. */
@@ -67,6 +69,13 @@ export class UpstreamQueue {
   /** Returns the number of waiting calls by deployment. Deployments without waiting calls are left out. */
   *sizes(): Iterable<{ readonly deployment: string; readonly size: number }> {
     for (const [deployment, { size }] of this.#queues) yield { deployment, size };
+  }
+
+  /** Returns the start of the longest wait. Undefined if no call waits. */
+  findOldestStartMs(deployment: string): number | undefined {
+    const { interactive, batch } = this.#queues.get(deployment) ?? { interactive: new Map(), batch: new Map() };
+    const starts = [...interactive.values(), ...batch.values()].flatMap(({ calls: [oldest] }) => oldest?.startedAtMs ?? []);
+    return starts.length === 0 ? undefined : Math.min(...starts);
   }
 
   /** Adds a call. Throws `overloaded` if the queue is full, or if the call would probably not start in time. */

@@ -14,7 +14,12 @@ export interface NodeReport {
   readonly stores: readonly StoreReport[];
   readonly upstreams: readonly UpstreamReport[];
   /** Calls that wait because every upstream of their deployment is full. Omits deployments without waiting calls. */
-  readonly queues: readonly { readonly deployment: string; readonly size: number }[];
+  readonly queues: readonly {
+    readonly deployment: string;
+    readonly size: number;
+    /** Wait of the call that waits longest, in milliseconds. */
+    readonly waitTime: number;
+  }[];
   readonly configuration: ConfigurationReport;
 }
 

@@ -200,7 +200,10 @@ const state = nameObject('NodeState', {
   queues: {
     type: 'array',
     description: 'Number of calls that wait because every upstream of their deployment is full.',
-    items: buildObject({ deployment: text, size: { type: 'integer' } }),
+    items: buildObject({
+      ...{ deployment: text, size: { type: 'integer' } },
+      waitTime: { type: 'integer', description: 'Wait of the call that waits longest, in milliseconds.' },
+    }),
   },
   configuration: buildOptionalObject({
     files: buildArray(text),

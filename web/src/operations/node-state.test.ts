@@ -3,7 +3,7 @@ import { findIssues, getSeverity, type NodeState, sortUpstreams, type Upstream }
 
 const upstream = (id: string, fields: Partial<Upstream> = {}): Upstream => ({
   ...{ id, deployment: id, displayName: undefined, protocol: 'openai', origin: '', model: id, tier: 0, weight: 1 },
-  ...{ parallel: undefined, maxParallel: undefined, waiting: 0 },
+  ...{ parallel: undefined, maxParallel: undefined, waiting: 0, waitTimeMs: 0 },
   ...{ state: 'ok', failuresInARow: 0, rejectedStatus: undefined, pausedUntilMs: undefined },
   ...fields,
 });

@@ -23,6 +23,8 @@ export interface Upstream {
   readonly maxParallel: number | undefined;
   /** Calls that wait for an upstream of the deployment. */
   readonly waiting: number;
+  /** Wait of the call that waits longest. */
+  readonly waitTimeMs: number;
 }
 
 /** An error or a warning of the configuration. */
@@ -87,6 +89,7 @@ function toReason({ code, message }: JsonObject): Reason {
 
 function toUpstream(item: JsonObject, queues: readonly JsonObject[]): Upstream {
   const { state } = item;
+  const queue = queues.find(({ deployment }) => deployment === item.deployment);
   return {
     id: toText(item.id),
     deployment: toText(item.deployment),
@@ -102,7 +105,8 @@ function toUpstream(item: JsonObject, queues: readonly JsonObject[]): Upstream {
     pausedUntilMs: toNumber(item.offUntil),
     parallel: toNumber(item.parallel),
     maxParallel: toNumber(item.maxParallel),
-    waiting: toNumber(queues.find(({ deployment }) => deployment === item.deployment)?.size) ?? 0,
+    waiting: toNumber(queue?.size) ?? 0,
+    waitTimeMs: toNumber(queue?.waitTime) ?? 0,
   };
 }
 

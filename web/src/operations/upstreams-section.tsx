@@ -2,7 +2,7 @@ import { useId, useRef, useState } from 'react';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { formatDateTime } from '../strings/formats.ts';
+import { formatDateTime, formatSeconds } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { getSeverity, sortUpstreams, type Upstream } from './node-state.ts';
 import { useOperationsStrings } from './operations-strings.ts';
@@ -93,7 +93,7 @@ function useStableOrder(upstreams: readonly Upstream[], round: number): readonly
 function State({ upstream }: { readonly upstream: Upstream }) {
   const strings = useOperationsStrings();
   const { locale } = useLanguage();
-  const { state, failuresInARow, rejectedStatus, pausedUntilMs, parallel = 0, maxParallel, waiting } = upstream;
+  const { state, failuresInARow, rejectedStatus, pausedUntilMs, parallel = 0, maxParallel, waiting, waitTimeMs } = upstream;
   const formatNumber = (value: number): string => value.toLocaleString(locale);
   const stateText = { ok: strings.inUse, rate_limited: strings.rateLimited, failing: strings.failing }[state];
   return (
@@ -106,7 +106,11 @@ function State({ upstream }: { readonly upstream: Upstream }) {
       {maxParallel !== undefined && (
         <span className="soft small">{strings.parallelCalls(formatNumber(parallel), formatNumber(maxParallel))}</span>
       )}
-      {waiting > 0 && <span className="soft small">{strings.waitingCalls(waiting, formatNumber(waiting))}</span>}
+      {waiting > 0 && (
+        <span className="soft small">
+          {strings.waitingCalls(waiting, formatNumber(waiting), formatSeconds(waitTimeMs, locale))}
+        </span>
+      )}
       {pausedUntilMs !== undefined && (
         <span className="soft small">{strings.pausedUntil(formatDateTime(pausedUntilMs, locale))}</span>
       )}

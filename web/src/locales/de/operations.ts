@@ -50,7 +50,8 @@ export const operationsGerman: OperationsStrings = {
   noMatches: 'Keine passenden Verbindungen',
   pausedUntil: (when) => `pausiert bis ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} von ${max} Anfragen laufen`,
-  waitingCalls: (count: number, calls: string) => (count === 1 ? '1 Anfrage wartet' : `${calls} Anfragen warten`),
+  waitingCalls: (count: number, calls: string, longest: string) =>
+    count === 1 ? `1 Anfrage wartet, seit ${longest}` : `${calls} Anfragen warten, die längste seit ${longest}`,
   tier: 'Reihenfolge der Nutzung',
   weight: 'Relativer Anteil der Anfragen',
 

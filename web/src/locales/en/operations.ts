@@ -50,7 +50,8 @@ export const operationsEnglish = {
   noMatches: 'No matching connections',
   pausedUntil: (when: string) => `paused until ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} of ${max} requests in progress`,
-  waitingCalls: (count: number, calls: string) => (count === 1 ? '1 request waits' : `${calls} requests wait`),
+  waitingCalls: (count: number, calls: string, longest: string) =>
+    count === 1 ? `1 request waits, for ${longest}` : `${calls} requests wait, the longest for ${longest}`,
   tier: 'Order of use',
   weight: 'Relative share of requests',
 

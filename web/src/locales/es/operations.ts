@@ -49,7 +49,10 @@ export const operationsSpanish: OperationsStrings = {
   noMatches: 'Ninguna conexión coincide',
   pausedUntil: (when) => `en pausa hasta ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} de ${max} solicitudes en curso`,
-  waitingCalls: (count: number, calls: string) => (count === 1 ? '1 solicitud en espera' : `${calls} solicitudes en espera`),
+  waitingCalls: (count: number, calls: string, longest: string) =>
+    count === 1
+      ? `1 solicitud en espera, desde hace ${longest}`
+      : `${calls} solicitudes en espera, la más larga desde hace ${longest}`,
   tier: 'Orden de uso',
   weight: 'Parte relativa de las solicitudes',
 

@@ -49,7 +49,8 @@ export const operationsFrench: OperationsStrings = {
   noMatches: 'Aucune connexion correspondante',
   pausedUntil: (when) => `en pause jusqu’à ${when}`,
   parallelCalls: (calls: string, max: string) => `${calls} requêtes en cours sur ${max}`,
-  waitingCalls: (count: number, calls: string) => (count === 1 ? '1 requête en attente' : `${calls} requêtes en attente`),
+  waitingCalls: (count: number, calls: string, longest: string) =>
+    count === 1 ? `1 requête en attente, depuis ${longest}` : `${calls} requêtes en attente, la plus longue depuis ${longest}`,
   tier: 'Ordre d’utilisation',
   weight: 'Part relative des requêtes',
 
