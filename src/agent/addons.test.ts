@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import { type LoadedTools, ToolError } from '#domain/tools/tool.ts';
-import { createGuardedClient, neverAborted, startServer, createTokenCache } from '#test/rest-tools.ts';
+import { createGuardedClient, createTokenCache, neverAborted, startServer } from '#test/rest-tools.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
 import { OpenApiReader, type OwnedDocument } from '#tools/openapi/load-openapi.ts';

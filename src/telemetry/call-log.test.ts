@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { JsonError, parseJson } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { begin, createUpstreamError, createCallEnd, openBench, traceparent } from '#test/telemetry-bench.ts';
+import { begin, createCallEnd, createUpstreamError, openBench, traceparent } from '#test/telemetry-bench.ts';
 
 const caller = { subject: 'ada@example.com', project: 'lab', roles: ['default'], chain: null };
 
@@ -92,7 +92,9 @@ describe('the failure line of a call', () => {
     const record = begin(bench);
     record.setDeployment('gpt');
     const cause = new Error('outer', { cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) });
-    record.end(createCallEnd(bench, { outcome: 'failed', status: 500, error: new ParleyError('internal_error', 'A fault.', { cause }) }));
+    record.end(
+      createCallEnd(bench, { outcome: 'failed', status: 500, error: new ParleyError('internal_error', 'A fault.', { cause }) }),
+    );
     const [line, failureLine] = bench.lines();
     expect(line).toMatchObject({ msg: 'call', status: 500, code: 'internal_error', outcome: 'failed' });
     expect(failureLine).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { readPrometheus, readValue } from '#test/prometheus-samples.ts';
-import { begin, deployment, createCallEnd, openBench } from '#test/telemetry-bench.ts';
+import { begin, createCallEnd, deployment, openBench } from '#test/telemetry-bench.ts';
 import { chooseMetricsFormat } from './prometheus-text.ts';
 
 const gpt = { gen_ai_request_model: 'gpt', gen_ai_operation_name: 'chat' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { measureMinEventLoopBlock } from '#test/event-loop-block.ts';
-import { callTool, createGuardedClient, neverAborted, startServer, createTokenCache } from '#test/rest-tools.ts';
+import { callTool, createGuardedClient, createTokenCache, neverAborted, startServer } from '#test/rest-tools.ts';
 import { createAuthorizer, listCredentialSecrets, maskSecrets, noCredentials } from './authorizer.ts';
 import { type ClientCredentials, TokenCache } from './token-cache.ts';
 
@@ -205,7 +205,11 @@ describe('createRestTool, if the server returns 401', () => {
 describe('createRestTool with a public operation', () => {
   it('sends no credentials', async () => {
     const api = await startServer((_request, response) => response.end('ok'));
-    await callTool({ url: api.url, isPublic: true }, {}, createAuthorizer({ type: 'bearer', token: 'fixed' }, createTokenCache()));
+    await callTool(
+      { url: api.url, isPublic: true },
+      {},
+      createAuthorizer({ type: 'bearer', token: 'fixed' }, createTokenCache()),
+    );
     expect(api.seen[0]?.headers).not.toHaveProperty('authorization');
   });
 });

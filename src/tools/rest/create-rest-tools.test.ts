@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { callTool, startServer, createTokenCache } from '#test/rest-tools.ts';
+import { callTool, createTokenCache, startServer } from '#test/rest-tools.ts';
 import { createAuthorizer } from '../authorization/authorizer.ts';
 
 describe('createRestTool replies', () => {
@@ -122,7 +122,10 @@ describe('createRestTool replies', () => {
     const server = await startServer(({ url }, response) =>
       response.writeHead(400, { 'x-pagination': '-'.repeat(290) + url }).end('-'.repeat(1_990) + url),
     );
-    const authorizer = createAuthorizer({ type: 'api_key', key: 'canary-secret', name: 'k', location: 'query' }, createTokenCache());
+    const authorizer = createAuthorizer(
+      { type: 'api_key', key: 'canary-secret', name: 'k', location: 'query' },
+      createTokenCache(),
+    );
     const { text, note } = await callTool({ url: server.url }, {}, authorizer);
     expect(text).toMatch(/-\/\?k=\*\*\*$/);
     expect(note).not.toContain('canary');

@@ -6,7 +6,7 @@ import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Attempt, Upstream, UpstreamSink } from '#domain/upstreams/upstream.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { createUpstream, createRecordedReply } from '#test/vendor-replies.ts';
+import { createRecordedReply, createUpstream } from '#test/vendor-replies.ts';
 import { createVendorProtocol, listUnsupportedFields } from './vendor-protocol.ts';
 import { vendors } from './vendors.ts';
 
