@@ -1,4 +1,4 @@
-import { type HttpClient, HttpError, type HttpRequest } from '#base/http/client.ts';
+import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import { openReply, readBytes } from '#base/http/read-reply.ts';
 import { addQuery } from '#base/http/url-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -9,6 +9,8 @@ import { createReceiverRights } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RequireConsent } from '#domain/consent/consent.ts';
 import { toLimitAccount } from '#domain/limits/limit-counters.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
+import { toEarlyError } from '#upstreams/to-upstream-error.ts';
 import { toIdFields } from './call-application.ts';
 import { selectReplyHeaders } from './reply-headers.ts';
 import type { ReserveQuota } from './reserve-quota.ts';
@@ -43,8 +45,9 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
   try {
     return await send(ownership === null ? deps.http : deps.guardedHttp, request, key, signal);
   } catch (error) {
-    if (!(error instanceof HttpError)) throw error;
-    const message = `The endpoint for this feature of ${deployment.id} did not respond.`;
+    const upstreamError = toEarlyError(error);
+    if (!(upstreamError instanceof UpstreamError)) throw error;
+    const message = `The endpoint for this feature of ${deployment.id} failed. ${upstreamError.message}`;
     throw new ParleyError('upstream_failed', message, { status: 502, cause: error });
   } finally {
     if (key !== undefined) await deps.perRequestKeys.revoke(key);

@@ -35,6 +35,8 @@ export function toUpstreamError(error: unknown): unknown {
       return error.cause;
     case 'unsendable':
       return new UpstreamError('broken', `The request to the upstream cannot be sent: ${error.message}.`, { cause: error });
+    case 'too_large':
+      return new UpstreamError('broken', `The response of the upstream is too large: ${error.message}.`, { cause: error });
     default:
       return new UpstreamError('broken', 'The upstream ended its response early.', { cause: error });
   }

@@ -123,9 +123,21 @@ describe('a feature with a configured endpoint', () => {
       const answers = [await post(`/v1/deployments/${id}/tokenize`, {}), await get(`/v1/deployments/${id}/configuration`)];
       for (const { status: actual, error } of answers) expect([actual, error.code]).toEqual([status, code]);
     }
-    expect((await post('/v1/deployments/dead/tokenize', {})).error.type).toBe('upstream_error');
+    expect((await post('/v1/deployments/dead/tokenize', {})).error).toMatchObject({
+      type: 'upstream_error',
+      message: 'The endpoint for this feature of dead failed. The upstream cannot be reached: the connection was refused.',
+    });
     expect((await post('/v1/nobody/rate', {})).status).toBe(404);
     expect(host.requests).toHaveLength(requestCount);
+  });
+
+  it('returns 502 with the reason if the endpoint sends more than 16 MiB', async () => {
+    host.script(jsonReply({ text: 'x'.repeat(16 * 1024 * 1024) }));
+    const { status, error } = await post('/v1/app/rate', {});
+    expect([status, error.message]).toEqual([
+      502,
+      "The endpoint for this feature of app failed. The response of the upstream is too large: the reply's body is larger than 16777216 bytes.",
+    ]);
   });
 
   it('requires credentials and a JSON body', async () => {
