@@ -47,12 +47,15 @@ describe('signing in', () => {
     await page.getByRole('alert').getByText('That key doesn’t work').waitFor();
     await page.getByLabel('Key').fill(callerKey);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.locator('#message').waitFor();
+    await page.locator('#message').fill('Private words');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Private words' }).waitFor();
+    expect(await page.title()).toMatch('Private words');
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.locator('.question-dialog .danger').click();
     await page.getByLabel('Key').waitFor();
-    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    expect(await page.evaluate('[sessionStorage.length, document.title]')).toEqual([0, 'Parley']);
   });
 });
 

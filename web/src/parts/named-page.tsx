@@ -41,5 +41,9 @@ export function useTitle(title = ''): void {
   const { product } = useStrings();
   useEffect(() => {
     document.title = title === '' ? product : `${title} · ${product}`;
+    // The title of a chat must not stay after the user signs out.
+    return () => {
+      document.title = product;
+    };
   }, [title, product]);
 }
