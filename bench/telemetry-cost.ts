@@ -13,8 +13,8 @@ import {
 import { pino } from 'pino';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { systemClock } from '#base/time/clock.ts';
+import type { Telemetry } from '#domain/calls/telemetry.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import type { Telemetry } from '#domain/telemetry.ts';
 import { openTelemetry } from '#telemetry/node-telemetry.ts';
 import { openLog } from '#telemetry/open-log.ts';
 import { noopTelemetry } from '#test/noop-telemetry.ts';

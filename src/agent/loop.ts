@@ -5,7 +5,7 @@ import { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { ParleyError, withMembers } from '#contract/errors/errors.ts';
 import { CheckTime } from '#contract/schemas/schema-error.ts';
-import { type AnswerFormat, findAnswerFormat, parseAnswer, toFormatMessages } from '#domain/parse-answer.ts';
+import { type AnswerFormat, findAnswerFormat, parseAnswer, toFormatMessages } from '#domain/calls/parse-answer.ts';
 import type { ApprovedCall } from '#domain/tools/remote-server.ts';
 import { UsageCollector } from '#domain/usage/usage.ts';
 import { Citations } from './citations.ts';

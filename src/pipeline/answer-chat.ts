@@ -6,7 +6,7 @@ import type { Handle } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { checkCompletedControl, listReturnedControls } from '#contract/chat/completed-control.ts';
-import type { Calls, ChatInput, ReplySink, Target } from '#domain/call.ts';
+import type { Calls, ChatInput, ReplySink, Target } from '#domain/calls/call.ts';
 import { type Deployment, storesControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';

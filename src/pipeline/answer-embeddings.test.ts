@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
-import type { CallStart } from '#domain/telemetry.ts';
+import type { CallStart } from '#domain/calls/telemetry.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { noopTelemetry } from '#test/noop-telemetry.ts';
 import { answerEmbeddings } from './answer-embeddings.ts';

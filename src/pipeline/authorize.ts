@@ -1,8 +1,8 @@
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { Call, Calls, Target } from '#domain/call.ts';
 import { requireAccess } from '#domain/callers/access.ts';
 import { buildPath } from '#domain/callers/call-chain.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import type { Call, Calls, Target } from '#domain/calls/call.ts';
 import type { RequireConsent } from '#domain/consent/consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';

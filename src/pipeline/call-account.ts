@@ -1,9 +1,9 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
-import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { createReceiverRights } from '#domain/callers/held-rights.ts';
+import type { Target } from '#domain/calls/call.ts';
 import { collectForwardedFiles } from '#domain/files/collect-forwarded-files.ts';
 import { computeCost, sumCounts, UsageCollector } from '#domain/usage/usage.ts';
 import { selectReplyHeaders } from './reply-headers.ts';

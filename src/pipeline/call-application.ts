@@ -1,11 +1,11 @@
 import { DeferredHandle } from '#base/stream/deferred-handle.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
-import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { findCredentials, getForwardedFields } from '#domain/callers/forwarded-fields.ts';
 import { hasJwtForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import type { Target } from '#domain/calls/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { ApplicationFields, CallUpstreams } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { Frame, type Native } from '#contract/chat/frame.ts';
-import type { ReplySink, Target } from '#domain/call.ts';
+import type { ReplySink, Target } from '#domain/calls/call.ts';
 import { fixture } from '#test/anthropic-streams.ts';
 import { delta, finish, text } from '#test/chunks.ts';
 import { ContentRecorder } from './content-recorder.ts';

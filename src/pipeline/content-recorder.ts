@@ -2,7 +2,7 @@ import { isJsonObject, isWrittenNumber, type JsonObject } from '#base/json/json.
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { Frame, Native, RawFrame } from '#contract/chat/frame.ts';
-import type { ReplySink, Target } from '#domain/call.ts';
+import type { ReplySink, Target } from '#domain/calls/call.ts';
 import type { CallContent, ContentSource } from '#domain/usage/call-content.ts';
 import { createTranslatedDialect as createMessagesDialect } from '#upstreams/anthropic/read-reply.ts';
 import { readErrorReply } from '#upstreams/openai/read-reply.ts';

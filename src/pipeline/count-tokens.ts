@@ -1,8 +1,8 @@
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { ChatInput, Target } from '#domain/call.ts';
+import type { ChatInput, Target } from '#domain/calls/call.ts';
+import type { AttemptRecord } from '#domain/calls/telemetry.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
-import type { AttemptRecord } from '#domain/telemetry.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
 import { toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';

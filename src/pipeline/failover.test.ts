@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { pipeOneFrom } from '#base/stream/async-items.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { systemClock } from '#base/time/clock.ts';
-import type { AttemptOutcome } from '#domain/telemetry.ts';
+import type { AttemptOutcome } from '#domain/calls/telemetry.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { type Attempts, failover, fetchFromUpstreams } from './failover.ts';

@@ -5,8 +5,8 @@ import type { Clock } from '#base/time/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { defaultRole } from '#contract/roles.ts';
-import type { Target } from '#domain/call.ts';
-import type { AttemptOutcome, AttemptRecord } from '#domain/telemetry.ts';
+import type { Target } from '#domain/calls/call.ts';
+import type { AttemptOutcome, AttemptRecord } from '#domain/calls/telemetry.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import {

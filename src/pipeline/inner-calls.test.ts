@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
-import type { Calls } from '#domain/call.ts';
-import type { CallEnd, Telemetry } from '#domain/telemetry.ts';
+import type { Calls } from '#domain/calls/call.ts';
+import type { CallEnd, Telemetry } from '#domain/calls/telemetry.ts';
 import { type InnerCallStart, InnerCalls } from './inner-calls.ts';
 
 /** Starts an inner call whose authorization ends with `authorize`. Returns the call, its signal, and the ends of its record. */

@@ -7,11 +7,11 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { toParleyError } from '#contract/errors/errors.ts';
-import type { Answer, Call, Calls, EmbeddingsReply, InnerReply } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { subjectPrefixes } from '#domain/callers/subjects.ts';
+import type { Answer, Call, Calls, EmbeddingsReply, InnerReply } from '#domain/calls/call.ts';
+import { type CallEnd, type CallRecord, type CallStart, type Telemetry, toCallOutcome } from '#domain/calls/telemetry.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { type CallEnd, type CallRecord, type CallStart, type Telemetry, toCallOutcome } from '#domain/telemetry.ts';
 import { sumCounts } from '#domain/usage/usage.ts';
 import type { PreparedCall } from './prepared-call.ts';
 

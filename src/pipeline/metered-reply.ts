@@ -4,7 +4,7 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { Answer, Target } from '#domain/call.ts';
+import type { Answer, Target } from '#domain/calls/call.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { CallAccount } from './call-account.ts';
 import type { QuotaReservation } from './reserve-quota.ts';

@@ -1,6 +1,6 @@
 import type { Conversation } from '#agent/quick-app/conversation.ts';
 import type { Handle } from '#base/stream/sink.ts';
-import type { ChatInput, Target } from '#domain/call.ts';
+import type { ChatInput, Target } from '#domain/calls/call.ts';
 import type { UpstreamSink } from '#domain/upstreams/upstream.ts';
 import type { CallAccount } from './call-account.ts';
 

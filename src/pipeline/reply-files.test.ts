@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RawFrame } from '#contract/chat/frame.ts';
-import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
+import type { Target } from '#domain/calls/call.ts';
 import { toDeploymentBucket } from '#domain/files/bucket.ts';
 import type { CallAccount } from './call-account.ts';
 import { ReplyFiles } from './reply-files.ts';

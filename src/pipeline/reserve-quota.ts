@@ -1,6 +1,6 @@
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { Call, Target } from '#domain/call.ts';
+import type { Call, Target } from '#domain/calls/call.ts';
 import { type Admission, type CallAmounts, InvalidAmountError, type LimitCounters } from '#domain/limits/limit-counters.ts';
 import { countRequest, toLimitError, toLimitHeaders } from '#domain/limits/limit-status.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';

@@ -7,7 +7,7 @@ import {
 } from '#base/http/trace-context.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart, TraceContext } from '#domain/telemetry.ts';
+import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart, TraceContext } from '#domain/calls/telemetry.ts';
 import type { ContentSource } from '#domain/usage/call-content.ts';
 import type { UsageDetails } from '#domain/usage/usage.ts';
 import type { CallSeries, SeriesStore, UpstreamSeries } from './series.ts';

@@ -3,7 +3,7 @@ import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cach
 import type { Secret } from '#base/secrets/secret.ts';
 import { letterIdPattern } from '#base/text/letter-id.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { CallEnd } from '#domain/telemetry.ts';
+import type { CallEnd } from '#domain/calls/telemetry.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
 import type { CallListener, MeasuredCall } from './measured-call.ts';
 

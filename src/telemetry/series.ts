@@ -1,7 +1,7 @@
 import { protocols } from '#contract/configuration/protocols.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
+import { type AttemptOutcome, byOperation, type CallOutcome, type Operation, operations } from '#domain/calls/telemetry.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { type AttemptOutcome, byOperation, type CallOutcome, type Operation, operations } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { histograms } from './instruments.ts';
 

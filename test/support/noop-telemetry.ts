@@ -1,4 +1,4 @@
-import type { AttemptRecord, CallRecord, Telemetry, TraceContext } from '#domain/telemetry.ts';
+import type { AttemptRecord, CallRecord, Telemetry, TraceContext } from '#domain/calls/telemetry.ts';
 
 const noTrace: TraceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00', tracestate: undefined };
 

@@ -1,4 +1,4 @@
-import type { AttemptOutcome, CallEnd, CallRecord, CallStart, Telemetry } from '#domain/telemetry.ts';
+import type { AttemptOutcome, CallEnd, CallRecord, CallStart, Telemetry } from '#domain/calls/telemetry.ts';
 
 const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: undefined };
 

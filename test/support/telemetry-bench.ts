@@ -1,8 +1,8 @@
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import type { Clock } from '#base/time/clock.ts';
+import type { CallEnd, CallRecord, CallStart } from '#domain/calls/telemetry.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import type { CallEnd, CallRecord, CallStart } from '#domain/telemetry.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { createLog, type Log, type LogLevel } from '#telemetry/log.ts';
 import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
-import type { InnerReply } from '#domain/call.ts';
+import type { InnerReply } from '#domain/calls/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools, ToolsetInstructions } from '#domain/tools/tool.ts';
 import { Citations } from '../citations.ts';

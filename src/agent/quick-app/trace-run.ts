@@ -4,7 +4,7 @@ import type { ModelUsage, ResponseCustomContent } from '#contract/chat/chunk.ts'
 import { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { toParleyError } from '#contract/errors/errors.ts';
-import type { InnerReply } from '#domain/call.ts';
+import type { InnerReply } from '#domain/calls/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
 import type { PricedUsage } from '#domain/usage/usage.ts';

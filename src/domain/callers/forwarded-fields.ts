@@ -1,5 +1,5 @@
 import { getHopByHopFields, isInFamily } from '#base/http/header-fields.ts';
-import type { CallOrigin } from '../call.ts';
+import type { CallOrigin } from '../calls/call.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 
 /** Header fields of the client that reach applications with a user-provided address. Parley drops all other fields. */

@@ -1,7 +1,7 @@
 import type { AuditAction } from '#contract/audit-actions.ts';
 import type { ratedAction } from '#contract/features-request.ts';
 import type { Tags } from '#contract/tags.ts';
-import type { CallOutcome, Operation } from '../telemetry.ts';
+import type { CallOutcome, Operation } from '../calls/telemetry.ts';
 import type { UsageDetails } from './usage.ts';
 
 /** Usage of one call, without its content. */

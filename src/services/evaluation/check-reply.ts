@@ -3,8 +3,8 @@ import { findText } from '#base/text/find-text.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { truncate } from '#base/text/truncate.ts';
 import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
+import { parseAnswer } from '#domain/calls/parse-answer.ts';
 import type { CaseResult, Verdict } from '#domain/evaluation/evaluation.ts';
-import { parseAnswer } from '#domain/parse-answer.ts';
 
 /** Reply of the application, with its tool runs, cost, and duration. */
 export type CheckedReply = Pick<CaseResult, 'answer' | 'toolRuns' | 'costUsd' | 'durationMs'>;

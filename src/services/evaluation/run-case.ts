@@ -7,11 +7,11 @@ import { foldFrames } from '#contract/chat/fold-frames.ts';
 import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import { ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
-import type { Call, InnerReply } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import type { Call, InnerReply } from '#domain/calls/call.ts';
+import { parseAnswer } from '#domain/calls/parse-answer.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { CaseResult, ToolRun, Verdict } from '#domain/evaluation/evaluation.ts';
-import { parseAnswer } from '#domain/parse-answer.ts';
 import { computeUsd } from '#domain/usage/usage.ts';
 import { type CheckedReply, checkReply, maxReasonChars } from './check-reply.ts';
 

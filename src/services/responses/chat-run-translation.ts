@@ -3,9 +3,9 @@ import type { Clock } from '#base/time/clock.ts';
 import { FoldLimit } from '#contract/chat/fold-frames.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
+import type { CallRecord } from '#domain/calls/telemetry.ts';
 import { toChatRunError } from '#domain/responses/chat-run.ts';
 import type { ResponseRef } from '#domain/responses/response-store.ts';
-import type { CallRecord } from '#domain/telemetry.ts';
 import type { RunTranslation } from './background-run.ts';
 import type { ResponseResult, StorableResponse } from './response-storage.ts';
 

@@ -4,7 +4,7 @@ import { type Clock, dayMs } from '#base/time/clock.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
-import type { Target } from '#domain/call.ts';
+import type { Target } from '#domain/calls/call.ts';
 import type { ConversationStore } from '#domain/responses/conversation-store.ts';
 import type {
   ConversationTurn,

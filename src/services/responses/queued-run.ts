@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Tags } from '#contract/tags.ts';
-import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import type { Target } from '#domain/calls/call.ts';
 import type { EndedResponse, StoredResponse } from '#domain/responses/response-store.ts';
 
 /** Request of a queued run, with all data that another node needs to answer it. */

@@ -3,7 +3,7 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
-import type { Target } from '#domain/call.ts';
+import type { Target } from '#domain/calls/call.ts';
 
 /** An output item in the form that the next turn needs, including sealed content and items that are hidden from clients. */
 export type ResultItem = object & { readonly type: string; readonly [key: string]: unknown };

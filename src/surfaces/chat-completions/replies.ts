@@ -2,7 +2,7 @@ import type { Chunk } from '#contract/chat/chunk.ts';
 import { Accumulator, answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
 import { endEvent, Frame, toEvent } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { ReplySink } from '#domain/call.ts';
+import type { ReplySink } from '#domain/calls/call.ts';
 import { compatErrorDialect, type ErrorDialect, withNotFoundCode } from '../http/error-dialect.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { EventWriter } from '../http/replies/streamed-reply.ts';

@@ -5,7 +5,7 @@ import { toLatin1 } from '#base/text/bytes.ts';
 import { parseChatRequest } from '#contract/chat/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
-import type { Calls } from '#domain/call.ts';
+import type { Calls } from '#domain/calls/call.ts';
 import { authorizeCall, type PathDeployment } from '../http/authorize-call.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
 import { routeNotFound } from '../http/path-methods.ts';

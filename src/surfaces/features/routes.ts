@@ -12,8 +12,8 @@ import {
   ratedAction,
   type TokenizeInput,
 } from '#contract/features-request.ts';
-import type { Calls } from '#domain/call.ts';
 import { rejectPerRequestKey } from '#domain/callers/per-request-keys.ts';
+import type { Calls } from '#domain/calls/call.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { type AddressFeature, type Deployment, findFeatureAddress, isBuiltIn } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';

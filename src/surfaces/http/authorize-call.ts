@@ -1,4 +1,4 @@
-import type { Calls, Target } from '#domain/call.ts';
+import type { Calls, Target } from '#domain/calls/call.ts';
 import type { DeploymentUse } from '#domain/deployments/deployment.ts';
 import { isLargeBody, parseBody, readModel } from './read-request.ts';
 import type { Exchange } from './request-context.ts';

@@ -10,7 +10,7 @@ import {
   type Relayed,
   toMessagesError,
 } from '#contract/messages/dialect.ts';
-import type { ReplySink } from '#domain/call.ts';
+import type { ReplySink } from '#domain/calls/call.ts';
 import { thoughtFields } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { isCredentialStatus } from '#domain/upstreams/upstream-health.ts';

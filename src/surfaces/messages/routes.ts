@@ -8,7 +8,7 @@ import { findSessionInMetadata } from '#contract/chat/session-id.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
-import type { Calls, Target } from '#domain/call.ts';
+import type { Calls, Target } from '#domain/calls/call.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { type Abilities, type Deployment, getAbilities } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Sink } from '#base/stream/sink.ts';
 import { endEvent, toEvent } from '#contract/chat/frame.ts';
 import { type PassThroughApi, type PassThroughTraits, parsePassThrough, passThrough } from '#contract/pass-through.ts';
-import type { Calls, Target } from '#domain/call.ts';
+import type { Calls, Target } from '#domain/calls/call.ts';
 import type { PassThroughFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';
 import { authorizeCall, type PathDeployment } from '../http/authorize-call.ts';
 import { discardBody, readPieces, toBoundary } from '../http/form/form-reader.ts';

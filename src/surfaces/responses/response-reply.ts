@@ -4,7 +4,7 @@ import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
 import { endEvent, type Frame, listEventObjects, requireForm } from '#contract/chat/frame.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
-import type { ReplySink } from '#domain/call.ts';
+import type { ReplySink } from '#domain/calls/call.ts';
 import type { EventHead } from '../http/replies/event-stream.ts';
 import { ignoredHeader, toIgnoredNames } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';

@@ -9,7 +9,7 @@ import { createHttpRejection, ParleyError } from '#contract/errors/errors.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { Compaction } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
-import type { Calls, ReplySink, Target } from '#domain/call.ts';
+import type { Calls, ReplySink, Target } from '#domain/calls/call.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns, ResponseStart } from '#services/responses/background-runs.ts';
 import { noStorage, type ResponseStorage } from '#services/responses/response-storage.ts';

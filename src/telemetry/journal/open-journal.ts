@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '#base/time/clock.ts';
-import type { CallEnd } from '#domain/telemetry.ts';
+import type { CallEnd } from '#domain/calls/telemetry.ts';
 import type { CallContentStore, ContentRecord } from '#domain/usage/call-content.ts';
 import type { AuditRecord, Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { CallListener, MeasuredCall } from '../measured-call.ts';

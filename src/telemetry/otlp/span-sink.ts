@@ -2,7 +2,7 @@ import { type Attributes, type HrTime, type SpanContext, SpanKind, SpanStatusCod
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { TraceParent } from '#base/http/trace-context.ts';
 import { filterObjects, isJsonObject, type JsonObject, toObject, tryParseJson } from '#base/json/json.ts';
-import type { CallEnd } from '#domain/telemetry.ts';
+import type { CallEnd } from '#domain/calls/telemetry.ts';
 import type { CallContent } from '#domain/usage/call-content.ts';
 import type { CallListener, MeasuredAttempt, MeasuredCall } from '../measured-call.ts';
 

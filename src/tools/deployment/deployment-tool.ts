@@ -3,7 +3,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Chunk, Delta } from '#contract/chat/chunk.ts';
 import { foldFrames, toolResultBound } from '#contract/chat/fold-frames.ts';
 import { toolOutput } from '#contract/chat/message.ts';
-import type { InnerReply } from '#domain/call.ts';
+import type { InnerReply } from '#domain/calls/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type Attachment, type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 

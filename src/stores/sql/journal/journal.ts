@@ -4,7 +4,7 @@ import { splitIntoBatches } from '#base/stream/batches.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import type { Tags } from '#contract/tags.ts';
-import type { CallOutcome, Operation } from '#domain/telemetry.ts';
+import type { CallOutcome, Operation } from '#domain/calls/telemetry.ts';
 import type {
   AuditQuery,
   AuditRecord,

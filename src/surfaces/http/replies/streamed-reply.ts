@@ -1,6 +1,6 @@
 import type { Frame } from '#contract/chat/frame.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
-import type { ReplySink } from '#domain/call.ts';
+import type { ReplySink } from '#domain/calls/call.ts';
 import type { RequestContext } from '../request-context.ts';
 import { type EventHead, EventStream } from './event-stream.ts';
 

@@ -4,13 +4,13 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Frame } from '#contract/chat/frame.ts';
-import type { Caller } from './callers/caller.ts';
-import type { ConfigSnapshot } from './deployments/config-snapshot.ts';
-import type { Deployment, DeploymentUse } from './deployments/deployment.ts';
-import type { LimitAccount } from './limits/limit-counters.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import type { Deployment, DeploymentUse } from '../deployments/deployment.ts';
+import type { LimitAccount } from '../limits/limit-counters.ts';
+import type { RemoteTools } from '../tools/remote-server.ts';
+import type { NativeRequest, PassThroughFrame, PassThroughRequest } from '../upstreams/upstream.ts';
 import type { CallRecord } from './telemetry.ts';
-import type { RemoteTools } from './tools/remote-server.ts';
-import type { NativeRequest, PassThroughFrame, PassThroughRequest } from './upstreams/upstream.ts';
 
 /** One request to one deployment, before authorization. */
 export interface Call {

@@ -1,9 +1,9 @@
 import type { ParleyError } from '#contract/errors/errors.ts';
 import type { Tags } from '#contract/tags.ts';
-import type { Caller } from './callers/caller.ts';
-import type { UpstreamErrorKind } from './upstreams/upstream.ts';
-import type { ContentSource } from './usage/call-content.ts';
-import type { UsageDetails } from './usage/usage.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { UpstreamErrorKind } from '../upstreams/upstream.ts';
+import type { ContentSource } from '../usage/call-content.ts';
+import type { UsageDetails } from '../usage/usage.ts';
 
 /** Kind of a call. `passthrough` covers all APIs whose requests Parley sends to upstreams unchanged. */
 export type Operation = 'chat' | 'embeddings' | 'passthrough';
