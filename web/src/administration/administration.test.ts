@@ -4,8 +4,9 @@ import { type EntryKind, entryKinds } from '#contract/administration/entry-kinds
 import { toWrittenSchema } from '#contract/configuration/schema-node.ts';
 import { formKeywords, getInitialValue, type Property, toShape } from '../builder/editors/shape.ts';
 import { fieldsEnglish } from '../locales/en/fields.ts';
+import type { Service } from '../service/service.ts';
 import { parseErrorDetails } from '../service/service-error.ts';
-import { toEntryErrors } from './entries.ts';
+import { listBlockedUsers, toEntryErrors } from './entries.ts';
 import { toFormSchema, toPathLabel } from './form-schema.ts';
 import { findInherited, findLimit, parseLimit, readLimits, withLimits } from './limits.ts';
 import { mergeChanges } from './use-entry-draft.ts';
@@ -174,5 +175,19 @@ describe('parseLimit', () => {
     ['many', null],
   ])('parses %j', (text, value) => {
     expect(parseLimit(text)).toBe(value);
+  });
+});
+
+describe('listBlockedUsers', () => {
+  it('returns the users of all pages', async () => {
+    const pages: Readonly<Record<string, object>> = {
+      'v1/admin/blocked-users?limit=500': { data: [{ user: 'ada', reason: null, blockedAt: 2 }], nextToken: '2.ada' },
+      'v1/admin/blocked-users?limit=500&token=2.ada': { data: [{ user: 'ben', reason: 'left', blockedAt: 1 }] },
+    };
+    const service = { json: (path: string) => Promise.resolve(pages[path]) } as Partial<Service> as Service;
+    expect(await listBlockedUsers(service)).toEqual([
+      { user: 'ada', reason: '', blockedAtMs: 2 },
+      { user: 'ben', reason: 'left', blockedAtMs: 1 },
+    ]);
   });
 });

@@ -170,13 +170,13 @@ export async function rotateKey(service: Service, id: string, overlapSeconds: nu
   return toCreatedKey(await service.json(`${toPath('keys', id)}/rotate`, { method: 'POST', body: { overlapSeconds } }));
 }
 
-export async function listBlockedUsers(service: Service, signal?: AbortSignal): Promise<readonly BlockedUser[]> {
-  const body = toObject(await service.json('v1/admin/blocked-users?limit=500', signal && { signal }));
-  return filterObjects(body.data).map(({ user, reason, blockedAt }) => ({
+export function listBlockedUsers(service: Service, signal?: AbortSignal): Promise<readonly BlockedUser[]> {
+  const toBlockedUser = ({ user, reason, blockedAt }: JsonObject): BlockedUser => ({
     user: String(user),
     reason: toText(reason),
     blockedAtMs: Number(blockedAt),
-  }));
+  });
+  return listAll(service, 'blocked-users', toBlockedUser, { signal });
 }
 
 export async function blockUser(service: Service, user: string, reason: string): Promise<void> {
