@@ -92,6 +92,16 @@ describe('the typeface', () => {
     expect(await page.evaluate(layoutMs)).toBeLessThan(1_000);
   });
 
+  it('draws a suggestion with a very long word without kerning', async () => {
+    const { page } = await fixture.open('demo');
+    await page.route('**/configuration', (route) => route.fulfill({ json: { starters: ['a'.repeat(2_000)] } }));
+    await page.evaluate("location.hash = '#/?with=scripted'");
+    await page.locator('.starter', { hasText: 'aaaa' }).waitFor();
+    const kerning =
+      "getComputedStyle(document.querySelector('.starter > span') ?? document.querySelector('.starter')).fontKerning";
+    expect(await page.evaluate(kerning)).toBe('none');
+  });
+
   it('is not applied while an answer is in progress', async () => {
     const { page, sendMessage, readAnswer } = await fixture.openAt('/nothing-here');
     const { promise: held, resolve: release } = Promise.withResolvers<void>();

@@ -62,7 +62,7 @@ export function QuestionBody({ question }: { readonly question: Question }) {
       {control !== undefined && (
         <p className="chosen">
           <Icon name="check" />
-          {toChosenText(control, filled)}
+          <Words text={toChosenText(control, filled)} />
         </p>
       )}
       {results.map((result) => (
