@@ -23,11 +23,11 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   context_length_exceeded:
     'The input is longer than the model accepts. In the Responses API, `truncation: "auto"` drops the oldest part of the input.',
   operation_not_supported: 'The deployment exists but does not support this operation, such as embeddings of a chat model.',
-  missing_credentials: 'The request has no `Api-Key` and no `Authorization: Bearer`.',
+  missing_credentials: 'The request has no `Api-Key`, no `Authorization: Bearer`, and on `/anthropic` no `x-api-key`.',
   invalid_api_key:
     'The key is unknown, deleted, or expired. A per-request key expires when its call ends. Keys of a user are also rejected if the roles of the user no longer allow keys.',
   invalid_token: 'The bearer token is malformed, expired, revoked, or not from a configured identity provider.',
-  access_denied: 'The deployment or resource exists, but the roles of the client do not permit access.',
+  access_denied: 'The roles or key of the client do not permit this, or the resource belongs to another user or does not exist.',
   address_not_allowed: 'The key is restricted to addresses (`allowedIps`), and the request comes from another address.',
   user_blocked: 'An administrator blocked the user. Only an administrator can unblock the user.',
   consent_required:
