@@ -47,7 +47,7 @@ export class ServerSync {
     this.#options = options;
   }
 
-  /** Whether the service stores chats. */
+  /** Whether chats are synchronized: true until the service turns out to store no chats, or until `close` is called. */
   get isActive(): boolean {
     return this.#state === 'following';
   }
@@ -81,11 +81,12 @@ export class ServerSync {
   }
 
   /**
-   * Sends all unsent parts of a chat. A chat that the service rejects stays unsent without an error. Throws if the service cannot
-   * be reached or fails.
+   * Sends all unsent parts of a chat, unless the service stores no chats. Throws if the service cannot be reached, fails, or
+   * returns 401, 404, or 429, and after too many concurrent writes. A chat that is rejected with another 4xx status stays unsent
+   * without an error.
    */
   async sync(id: string): Promise<void> {
-    await this.#enqueue(() => this.#send(id));
+    if (this.#state !== 'off') await this.#enqueue(() => this.#send(id));
   }
 
   /** Loads a chat that the database lists without its turns. */
@@ -118,7 +119,7 @@ export class ServerSync {
     return this.#state === 'following' ? this.#options.chats.list(query, signal).catch(() => undefined) : undefined;
   }
 
-  /** Sends pending changes and then deletes the browser data, unless something could not be sent. */
+  /** Sends changes for at most 3 s. Deletes the browser data if all are sent. Does nothing if the service stores no chats. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     for (const timer of this.#scheduled.values()) clearTimeout(timer);
@@ -171,17 +172,19 @@ export class ServerSync {
   }
 
   /**
-   * Loads the current list, and removes chats from the database that the service no longer has. If the service lost data
+   * Loads the current list, and removes sent chats from the database that the service no longer has. If the service lost data
    * (`isBehind`), all stored chats are sent again.
    */
   async #reset(isBehind = false): Promise<void> {
     const { database, onChange } = this.#options;
-    const { summaries, revision } = await this.#listPages({});
+    const local = await database.listSummaries();
+    // A chat is removed only if the complete list lacks it.
+    const maxPages = local.length === 0 ? initialPages : Number.POSITIVE_INFINITY;
+    const { summaries, revision } = await this.#listPages({}, maxPages);
     // In this order, because the next changes include chats that are archived in the meantime.
-    const archived = await this.#listPages({ archived: 'true' });
+    const archived = await this.#listPages({ archived: 'true' }, maxPages);
     summaries.push(...archived.summaries);
     const listedIds = new Set(summaries.map(({ id }) => id));
-    const local = await database.listSummaries();
     if (isBehind) for (const id of await database.listStoredIds()) await database.resendAll(id);
     const unsentIds = new Set((await database.listUnsent()).map(({ id }) => id));
     const removedSummaries = local.filter(({ id }) => !listedIds.has(id) && !unsentIds.has(id));
@@ -195,7 +198,7 @@ export class ServerSync {
   /** Returns the first pages of a list, and the revision from which to follow changes. */
   async #listPages(
     query: Readonly<Record<string, string>>,
-    maxPages = initialPages,
+    maxPages: number,
   ): Promise<{ summaries: ChatSummary[]; revision: number }> {
     const { chats } = this.#options;
     const first = await chats.list({ ...query, limit: '500' });
@@ -248,7 +251,7 @@ export class ServerSync {
     for (const { id } of await this.#options.database.listUnsent()) if (!this.#rejected.has(id)) await this.#send(id);
   }
 
-  /** Sends the missing parts of a chat, with the errors of `sync`. */
+  /** Sends the missing parts of a chat. Throws like `sync`. */
   async #send(id: string): Promise<void> {
     const { database } = this.#options;
     const entry = await database.findUnsent(id);
