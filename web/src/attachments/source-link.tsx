@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Words } from '../markdown/long-text.tsx';
 import { usePage } from '../page/page.tsx';
 import { saveFile } from '../parts/device-files.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -12,7 +13,12 @@ export function SourceLink({ url }: { readonly url: string | undefined }) {
   const strings = useStrings();
   if (url === undefined) return null;
   if (url.startsWith('files/') && toReferencePath(url) !== undefined) return <StoredSource url={url} />;
-  if (!/^https?:/i.test(url) || !URL.canParse(url)) return <span className="soft small attachment-source">{url}</span>;
+  if (!/^https?:/i.test(url) || !URL.canParse(url))
+    return (
+      <span className="soft small attachment-source">
+        <Words text={url} />
+      </span>
+    );
   const { host } = new URL(url);
   return (
     <a

@@ -1,3 +1,4 @@
+import { Words } from '../markdown/long-text.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { CitedSource } from './citations.ts';
 import './sources.css';
@@ -25,7 +26,9 @@ export function SourceRow({ sources, selected, show }: SourceRowProps) {
             onClick={() => show(number)}
           >
             <span className="source-number">{number}</span>
-            <span className="source-name">{isRepeated(name) ? (getExcerpt(attachment) ?? name) : name}</span>
+            <span className="source-name">
+              <Words text={isRepeated(name) ? (getExcerpt(attachment) ?? name) : name} />
+            </span>
           </button>
         </li>
       ))}

@@ -3,6 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { Control } from '#contract/chat/chunk.ts';
 import type { Question, UserMessage } from '../../conversation/conversation.ts';
 import { ChoiceButton } from '../../forms/choice-button.tsx';
+import { Words } from '../../markdown/long-text.tsx';
 import { Guard, lazyView } from '../../parts/lazy-view.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
@@ -45,7 +46,9 @@ function ControlView({ control, nextQuestion, sendMessage }: Omit<ControlListPro
     <fieldset className={hasFields(schema) ? 'control' : undefined} disabled={sendMessage === undefined}>
       {hasFields(schema) ? (
         <>
-          <legend>{label}</legend>
+          <legend>
+            <Words text={label} />
+          </legend>
           <Suspense fallback={null}>
             <SchemaForm
               schema={schema}
