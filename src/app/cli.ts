@@ -103,7 +103,7 @@ Environment
   PARLEY_HOST, PARLEY_PORT, PARLEY_DATA, PARLEY_WORKERS
   PARLEY_DATABASE_URL        postgres://… database for consents, applications, and records (SQLite in --data)
   PARLEY_DATABASE_REPLICA_URL  postgres://… read replica for usage reports and lists of calls   (none)
-  PARLEY_DATABASE_POOL       maximum connections to the database, and to its replica (10)
+  PARLEY_DATABASE_POOL       connections of each worker for queries to the database, and to its replica (10)
   PARLEY_REDIS_URL           redis://… for shared limits and per-request keys  (this process)
   PARLEY_FILES_URL           s3://bucket/prefix?region=…&endpoint=…             (--data)
   PARLEY_SECRET              secrets for encryption at rest and signing, newest first, separated by commas.

@@ -22,7 +22,7 @@ export const backupHelp = `parley backup: copies the data of a node with SQLite,
 Usage
   parley backup --to FOLDER [--data DIR]
 
-Copies the database, the contents of files, and the secret, in the state of one moment. A second run into the same
+Copies the database, the contents of files, and the secret, as a consistent snapshot. A second run into the same
 folder copies only new contents. If a run is interrupted, the folder still has the previous backup. Run the command
 again to complete it. Protect the folder like the data folder, because the secret decrypts the database.
 
