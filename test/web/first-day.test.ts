@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-// The part of the screen that the bars of the browser leave free on a phone and on a small laptop.
+// Viewports of a phone and a small laptop, without the toolbars of the browser.
 const phone = { viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true };
 const laptop = { viewport: { width: 1280, height: 640 } };
 
@@ -47,7 +47,7 @@ it.each([
   }
 });
 
-it('shows the start view of a chat from its top without overlaps in a low window', async () => {
+it('shows the start view from the top and without overlaps if the window is short', async () => {
   const { page } = await fixture.open('assistant', { viewport: { width: 390, height: 420 } });
   await page.locator('.other-deployment').first().waitFor();
   const getBox = async (selector: string) => (await page.locator(selector).first().boundingBox()) ?? { y: -1, height: 0 };
@@ -68,9 +68,9 @@ it('opens a new chat if a key link is opened in a tab with a session', async () 
     await page.getByLabel(language).click({ force: true });
     await page.getByRole('link', { name: language === 'Deutsch' ? 'Neues Gespräch' : 'New chat' }).waitFor();
   }
-  const userRequest = page.waitForResponse('**/v1/user/info');
+  const userResponse = page.waitForResponse('**/v1/user/info');
   await page.evaluate(`location.hash = '#key=${callerKey}'`);
-  await userRequest;
+  await userResponse;
   await page.locator('#message').waitFor();
   expect(await page.getByText('This page does not exist').count()).toBe(0);
 });
@@ -184,7 +184,7 @@ it('does not mark a stage as done if the user stopped the answer', async () => {
   await page.getByText('Look').waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByText('You stopped this answer.').waitFor();
-  expect(await page.locator('.stages > summary .stage-dot').getAttribute('class')).toBe('stage-dot broken');
+  expect(await page.locator('.stages > summary .stage-dot').getAttribute('class')).toBe('stage-dot unfinished');
 });
 
 it('shows the usage of the current month after one choice', async () => {
@@ -197,7 +197,8 @@ it('shows the usage of the current month after one choice', async () => {
 
 it('shows no error if the user signs out and in again in one tab', async () => {
   const { page, issues } = await fixture.openAt(`/#key=${callerKey}`, { serviceWorkers: 'allow' });
-  const isRegistered = () => page.evaluate('navigator.serviceWorker.getRegistration().then((kept) => kept !== undefined)');
+  const isRegistered = () =>
+    page.evaluate('navigator.serviceWorker.getRegistration().then((registration) => registration !== undefined)');
   await expect.poll(isRegistered, { timeout: 30_000 }).toBe(true);
   await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { toEssence } from '#base/http/media-type.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
-import { TextStart, Words } from '../markdown/long-text.tsx';
+import { PlainText, TextStart } from '../markdown/long-text.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { usePage } from '../page/page.tsx';
 import { Icon, IconButton, type IconName, TextButton } from '../parts/icon.tsx';
@@ -53,7 +53,7 @@ export function AttachmentCard({ attachment, isSent }: AttachmentCardProps) {
     <>
       <Icon name={icons[kind] ?? 'file'} />
       <span className="attachment-name">
-        <Words text={name} />
+        <PlainText text={name} />
       </span>
     </>
   );

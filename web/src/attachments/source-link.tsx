@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Words } from '../markdown/long-text.tsx';
+import { PlainText } from '../markdown/long-text.tsx';
 import { usePage } from '../page/page.tsx';
 import { saveFile } from '../parts/device-files.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -16,7 +16,7 @@ export function SourceLink({ url }: { readonly url: string | undefined }) {
   if (!/^https?:/i.test(url) || !URL.canParse(url))
     return (
       <span className="soft small attachment-source">
-        <Words text={url} />
+        <PlainText text={url} />
       </span>
     );
   const { host } = new URL(url);

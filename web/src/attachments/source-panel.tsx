@@ -1,6 +1,6 @@
 import { useCallback, useId, useState } from 'react';
 import { escapePattern } from '#base/text/find-text.ts';
-import { Words } from '../markdown/long-text.tsx';
+import { PlainText } from '../markdown/long-text.tsx';
 import { usePage } from '../page/page.tsx';
 import { IconButton } from '../parts/icon.tsx';
 import { useFocusInside } from '../parts/use-focus-inside.ts';
@@ -73,7 +73,7 @@ function SourceView({ sources, selected, show, close, headingId }: SourcePanelPr
     <>
       <div className="source-header">
         <h2 id={headingId}>
-          <Words text={strings.showSource(number, name)} />
+          <PlainText text={strings.showSource(number, name)} />
         </h2>
         <IconButton icon="close" label={strings.close} onClick={close} />
       </div>
@@ -108,11 +108,11 @@ function PassageInDocument({ passage, file }: { readonly passage: string; readon
       <h3 className="overline">{strings.inDocument}</h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <div className="source-document" tabIndex={0}>
-        <Words text={context.before} />
+        <PlainText text={context.before} />
         <mark ref={scrollToMark}>
-          <Words text={context.passage} />
+          <PlainText text={context.passage} />
         </mark>
-        <Words text={context.after} />
+        <PlainText text={context.after} />
       </div>
     </>
   );

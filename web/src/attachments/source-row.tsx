@@ -1,4 +1,4 @@
-import { Words } from '../markdown/long-text.tsx';
+import { PlainText } from '../markdown/long-text.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { CitedSource } from './citations.ts';
 import './sources.css';
@@ -27,7 +27,7 @@ export function SourceRow({ sources, selected, show }: SourceRowProps) {
           >
             <span className="source-number">{number}</span>
             <span className="source-name">
-              <Words text={isRepeated(name) ? (getExcerpt(attachment) ?? name) : name} />
+              <PlainText text={isRepeated(name) ? (getExcerpt(attachment) ?? name) : name} />
             </span>
           </button>
         </li>

@@ -89,7 +89,7 @@ export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationStat
       {entry !== undefined && activeView === 'form' && schema.value !== undefined && (
         <AppForm key={draft.revision} {...{ entry, form, schema: schema.value }} />
       )}
-      {stored !== undefined && <EvaluationSection {...{ stored, evaluationState, isDirty: draft.isDirty }} />}
+      {stored !== undefined && <EvaluationSection {...{ application: stored, evaluationState, isDirty: draft.isDirty }} />}
       {stored !== undefined && (
         <VersionsSection {...{ stored, schema: entrySchema, evaluationState, onRestored: draft.accept }} />
       )}

@@ -265,7 +265,7 @@ function ProjectForm({ name, project, closeDialog, onRename }: ProjectFormProps)
     if (!(await askConfirmation(strings.deleteQuestion(name), common.deleteThis))) return;
     const deleteAll = (): Promise<void> => deleteProject(service, storedName).then(() => replaceTag(library, name, []));
     if (!(await run(deleteAll))) return;
-    announce(common.isDeleted(name));
+    announce(common.deletedMessage(name));
     closeDialog();
     if (route.at === 'new' && route.project === name) go({ at: 'new' });
   };

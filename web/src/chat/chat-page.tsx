@@ -130,7 +130,7 @@ export function ChatPage({ id, preferred, project, openMenu, missingTarget, temp
         )}
       </Guard>
       <div className="thread-footer">
-        {deployment !== undefined && <ConsentBanner key={deployment.id} {...{ deployment, last }} conversationId={id} />}
+        {deployment && <ConsentBanner key={deployment.id} {...{ deployment, lastTurn: last, conversationId: id }} />}
         <Notices {...{ deployment, deploymentId, missingTarget }} isNew={conversation === undefined} />
         <Composer
           key={id ?? 'new'}

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { UserMessage } from '../conversation/conversation.ts';
-import { Words } from '../markdown/long-text.tsx';
+import { PlainText } from '../markdown/long-text.tsx';
 import { usePage } from '../page/page.tsx';
 import { type Deployment, readStarters } from '../service/deployments.ts';
 import { useStrings } from '../strings/strings.tsx';
@@ -43,7 +43,7 @@ export function StartView({ deployment, project, sendMessage, choose }: StartVie
         {starters.map((starter) => (
           <li key={starter}>
             <button type="button" className="starter" onClick={() => sendMessage({ text: starter, attachments: [] })}>
-              <Words text={starter} />
+              <PlainText text={starter} />
             </button>
           </li>
         ))}

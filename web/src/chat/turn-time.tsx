@@ -1,6 +1,6 @@
 import { useLanguage } from '../strings/strings.tsx';
 
-/** Time of a message. It is visible on hover and focus, and always available to screen readers. */
+/** Time of a message. On devices with hover, it is visible only on hover and focus, but always available to screen readers. */
 export function TurnTime({ atMs }: { readonly atMs: number }) {
   const { locale } = useLanguage();
   const date = new Date(atMs);

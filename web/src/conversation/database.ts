@@ -1,7 +1,7 @@
 import { listTurnTexts } from '#contract/page/turn-texts.ts';
 import { type Conversation, sortTurns, type Turn } from './conversation.ts';
 import { getListAttributes } from './list-attributes.ts';
-import type { SyncMark } from './merge.ts';
+import type { SyncState } from './merge.ts';
 
 /** Chat data for the list. */
 export interface ConversationSummary
@@ -28,16 +28,16 @@ export interface Database {
   /** Stores the summaries of chats whose other data is only at the service. */
   putSummaries(summaries: readonly ConversationSummary[]): Promise<void>;
   /** Writes a chat that is synchronized with the service. */
-  putSynced(conversation: Conversation, mark: SyncMark): Promise<void>;
+  putSynced(conversation: Conversation, state: SyncState): Promise<void>;
   /** Removes a chat that the service removed. */
   deleteLocal(id: string): Promise<void>;
   /** Lists the IDs of chats that are stored with more than their summary. */
   listStoredIds(): Promise<ReadonlySet<string>>;
   /** Marks all data of a chat as unsent. */
-  resendAll(id: string): Promise<void>;
-  getMark(id: string): Promise<SyncMark | undefined>;
-  putMark(mark: SyncMark): Promise<void>;
-  deleteMark(id: string): Promise<void>;
+  markUnsent(id: string): Promise<void>;
+  getSyncState(id: string): Promise<SyncState | undefined>;
+  putSyncState(state: SyncState): Promise<void>;
+  deleteSyncState(id: string): Promise<void>;
   listUnsent(): Promise<readonly UnsentChange[]>;
   findUnsent(id: string): Promise<UnsentChange | undefined>;
   /** Marks the change as sent, unless the chat changed in the meantime. */
@@ -120,10 +120,10 @@ export async function openDatabase(user: string): Promise<Database> {
       runTransaction(({ heads: summaryStore }) => {
         for (const summary of summaries) summaryStore.put(summary);
       }),
-    putSynced: (conversation, mark) =>
+    putSynced: (conversation, state) =>
       runTransaction((all) => {
         putConversation(all, conversation);
-        all.marks.put(mark);
+        all.marks.put(state);
       }),
     deleteLocal: (id) =>
       runTransaction((all) => {
@@ -131,14 +131,14 @@ export async function openDatabase(user: string): Promise<Database> {
         all.unsent.delete(id);
       }),
     listStoredIds: async () => new Set(await toPromise(readStore('conversations').getAllKeys() as IDBRequest<string[]>)),
-    resendAll: (id) =>
+    markUnsent: (id) =>
       runTransaction(({ marks, unsent }) => {
         marks.delete(id);
         unsent.put({ id, stamp: crypto.randomUUID() });
       }),
-    getMark: (id) => toPromise<SyncMark | undefined>(readStore('marks').get(id)),
-    putMark: (mark) => runTransaction(({ marks }) => marks.put(mark)),
-    deleteMark: (id) => runTransaction(({ marks }) => marks.delete(id)),
+    getSyncState: (id) => toPromise<SyncState | undefined>(readStore('marks').get(id)),
+    putSyncState: (state) => runTransaction(({ marks }) => marks.put(state)),
+    deleteSyncState: (id) => runTransaction(({ marks }) => marks.delete(id)),
     listUnsent: () => toPromise<UnsentChange[]>(readStore('unsent').getAll()),
     findUnsent: (id) => toPromise<UnsentChange | undefined>(readStore('unsent').get(id)),
     recordSent: ({ id, stamp }) =>
@@ -198,10 +198,10 @@ export function createMemoryDatabase(): Database {
     putSynced: noOp,
     deleteLocal: noOp,
     listStoredIds: async () => new Set<string>(),
-    resendAll: noOp,
-    getMark: noOp,
-    putMark: noOp,
-    deleteMark: noOp,
+    markUnsent: noOp,
+    getSyncState: noOp,
+    putSyncState: noOp,
+    deleteSyncState: noOp,
     listUnsent: async () => [],
     findUnsent: noOp,
     recordSent: noOp,

@@ -195,10 +195,10 @@ export class Library {
     this.#notify();
   }
 
-  /** Saves a chat and sends all of it to the service. Throws like `ServerSync.sync`. */
+  /** Saves a chat and sends all of it to the service. Throws like `ServerSync.sendNow`. */
   async sync(id: string): Promise<void> {
     if (this.#open.has(id)) this.#save(id);
-    await this.#sync?.sync(id);
+    await this.#sync?.sendNow(id);
   }
 
   /** Changes an open chat. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, Turn } from './conversation.ts';
-import { areFieldsUnsent, getSharedFields, listUnsentTurns, markTurns, mergeConversations } from './merge.ts';
+import { addSyncedTurns, areFieldsUnsent, getSharedFields, listUnsentTurns, mergeConversations } from './merge.ts';
 
 const turn = (id: string, state = 'done'): Turn =>
   ({ kind: 'reply', id, parent: '', atMs: 1, text: state, state }) as unknown as Turn;
@@ -38,21 +38,21 @@ describe('mergeConversations', () => {
 describe('listUnsentTurns', () => {
   it('returns only complete turns that were not sent', () => {
     const own = conversation('A', turn('a'), turn('b'), turn('c', 'running'));
-    const mark = { id: 'c', revision: 1, turns: ['a'], fields: getSharedFields(own) };
-    expect(listUnsentTurns(own, mark).map(({ id }) => id)).toEqual(['b']);
-    expect([areFieldsUnsent(own, mark), areFieldsUnsent(own, undefined)]).toEqual([false, true]);
-    expect(areFieldsUnsent({ ...own, title: 'B' }, mark)).toBe(true);
+    const syncState = { id: 'c', revision: 1, turns: ['a'], fields: getSharedFields(own) };
+    expect(listUnsentTurns(own, syncState).map(({ id }) => id)).toEqual(['b']);
+    expect([areFieldsUnsent(own, syncState), areFieldsUnsent(own, undefined)]).toEqual([false, true]);
+    expect(areFieldsUnsent({ ...own, title: 'B' }, syncState)).toBe(true);
   });
 
   it('returns an answer that the service continues when it starts and when it ends', () => {
     const run = { ...turn('a', 'running'), isRun: true } as Turn;
     const started = conversation('A', run);
     expect(listUnsentTurns(started, undefined)).toEqual([run]);
-    const mark = { id: 'c', revision: 1, ...markTurns(undefined, [run]), fields: getSharedFields(started) };
-    expect(mark).toMatchObject({ turns: [], running: ['a'] });
-    expect(listUnsentTurns(started, mark)).toEqual([]);
+    const syncState = { id: 'c', revision: 1, ...addSyncedTurns(undefined, [run]), fields: getSharedFields(started) };
+    expect(syncState).toMatchObject({ turns: [], running: ['a'] });
+    expect(listUnsentTurns(started, syncState)).toEqual([]);
     const ended = conversation('A', turn('a'));
-    expect(listUnsentTurns(ended, mark)).toEqual([turn('a')]);
-    expect(listUnsentTurns(ended, { ...mark, ...markTurns(mark, [turn('a')]) })).toEqual([]);
+    expect(listUnsentTurns(ended, syncState)).toEqual([turn('a')]);
+    expect(listUnsentTurns(ended, { ...syncState, ...addSyncedTurns(syncState, [turn('a')]) })).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { type Conversation, isRunning, sortTurns, type Turn } from './conversati
 import { getListAttributes, isSame, type ListAttributes } from './list-attributes.ts';
 
 /** The state of a chat at the service, as known to this browser. */
-export interface SyncMark {
+export interface SyncState {
   readonly id: string;
   readonly revision: number;
   /** IDs of the complete turns at the service. */
@@ -26,31 +26,31 @@ export function getSharedFields(fields: SharedFields): SharedFields {
  * Lists the turns to send: those that are final and that the service does not have. Answers that the service continues are also
  * sent when they start, so that other devices can follow them.
  */
-export function listUnsentTurns({ turns }: Conversation, mark: SyncMark | undefined): readonly Turn[] {
-  const sent = new Set(mark?.turns);
-  const started = new Set(mark?.running);
+export function listUnsentTurns({ turns }: Conversation, state: SyncState | undefined): readonly Turn[] {
+  const sent = new Set(state?.turns);
+  const started = new Set(state?.running);
   return Object.values(turns).filter(
     (turn) => !sent.has(turn.id) && (!isRunning(turn) || (turn.isRun === true && !started.has(turn.id))),
   );
 }
 
-/** Adds sent or received turns to a mark. */
-export function markTurns(mark: SyncMark | undefined, turns: readonly Turn[]): Pick<SyncMark, 'turns' | 'running'> {
+/** Adds sent or received turns to a sync state. */
+export function addSyncedTurns(state: SyncState | undefined, turns: readonly Turn[]): Pick<SyncState, 'turns' | 'running'> {
   const toIds = (before: readonly string[] = [], added: readonly Turn[]) => [
     ...new Set([...before, ...added.map(({ id }) => id)]),
   ];
   return {
     turns: toIds(
-      mark?.turns,
+      state?.turns,
       turns.filter((turn) => !isRunning(turn)),
     ),
-    running: toIds(mark?.running, turns.filter(isRunning)),
+    running: toIds(state?.running, turns.filter(isRunning)),
   };
 }
 
 /** Whether the fields differ from those of the service. */
-export function areFieldsUnsent(conversation: Conversation, mark: SyncMark | undefined): boolean {
-  return mark === undefined || !isSame(getSharedFields(conversation), getSharedFields(mark.fields));
+export function areFieldsUnsent(conversation: Conversation, state: SyncState | undefined): boolean {
+  return state === undefined || !isSame(getSharedFields(conversation), getSharedFields(state.fields));
 }
 
 /** Fills in missing fields of a turn, because other clients of the service may write fewer. */
@@ -90,10 +90,10 @@ export function fromChat(chat: JsonObject): Conversation {
 }
 
 /**
- * Merges two versions of a chat: the turns of both, and the local value of each field that changed here since the common `mark`.
+ * Merges two versions of a chat: the turns of both, and the local value of each field that changed here since the `common` ones.
  */
-export function mergeConversations(local: Conversation, remote: Conversation, mark: SharedFields | undefined): Conversation {
-  const base = mark && getSharedFields(mark);
+export function mergeConversations(local: Conversation, remote: Conversation, common: SharedFields | undefined): Conversation {
+  const base = common && getSharedFields(common);
   const fields: Record<string, unknown> = { ...getSharedFields(remote) };
   for (const [key, value] of Object.entries(getSharedFields(local)))
     if (base !== undefined && !isSame(value, base[key as keyof SharedFields])) fields[key] = value;

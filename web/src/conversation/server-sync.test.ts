@@ -55,7 +55,7 @@ describe('ServerSync', () => {
         findUnsent: async () => ({ id: 'old', stamp: '1' }),
       },
     );
-    await sync.sync('old');
+    await sync.sendNow('old');
     expect(requests).toEqual(['list']);
   });
 });

@@ -1,16 +1,16 @@
-import type { ChatPage, ChatSummary, Chats } from '../service/chats.ts';
+import type { ChatPage, Chats, RemoteChatSummary } from '../service/chats.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import type { Turn } from './conversation.ts';
 import type { ConversationSummary, Database } from './database.ts';
 import { getListAttributes, type ListAttributes } from './list-attributes.ts';
 import {
+  addSyncedTurns,
   areFieldsUnsent,
   fromChat,
   getSharedFields,
   listUnsentTurns,
-  markTurns,
   mergeConversations,
-  type SyncMark,
+  type SyncState,
 } from './merge.ts';
 
 interface SyncOptions {
@@ -27,8 +27,8 @@ const maxAttempts = 5;
 const maxTurnsPerRequest = 200;
 const maxCharsPerRequest = 4_000_000;
 const closeTimeoutMs = 3000;
-/** Key of the mark with the last processed revision. */
-const followMarkId = '';
+/** Key of the sync state of the chat list, which contains the last processed revision. */
+const listStateId = '';
 
 /**
  * Synchronizes the database of this browser with the service. Changes are written to the database first, and wait there until
@@ -85,7 +85,7 @@ export class ServerSync {
    * returns 401, 404, or 429, and after too many concurrent writes. A chat that is rejected with another 4xx status stays unsent
    * without an error.
    */
-  async sync(id: string): Promise<void> {
+  async sendNow(id: string): Promise<void> {
     if (this.#state !== 'off') await this.#enqueue(() => this.#send(id));
   }
 
@@ -160,13 +160,13 @@ export class ServerSync {
 
   async #applyChanges(): Promise<void> {
     const { chats, database } = this.#options;
-    const mark = await database.getMark(followMarkId);
-    if (mark === undefined) return this.#reset();
-    for (let { revision } = mark, hasMore = true; hasMore; ) {
+    const listState = await database.getSyncState(listStateId);
+    if (listState === undefined) return this.#reset();
+    for (let { revision } = listState, hasMore = true; hasMore; ) {
       const changes = await chats.listChanges(revision);
       if (changes.reset) return this.#reset(changes.revision < revision);
       await this.#putSummaries(changes.data);
-      if (changes.revision !== revision) await database.putMark({ ...mark, revision: changes.revision });
+      if (changes.revision !== revision) await database.putSyncState({ ...listState, revision: changes.revision });
       ({ revision, hasMore } = changes);
     }
   }
@@ -185,21 +185,21 @@ export class ServerSync {
     const archived = await this.#listPages({ archived: 'true' }, maxPages);
     summaries.push(...archived.summaries);
     const listedIds = new Set(summaries.map(({ id }) => id));
-    if (isBehind) for (const id of await database.listStoredIds()) await database.resendAll(id);
+    if (isBehind) for (const id of await database.listStoredIds()) await database.markUnsent(id);
     const unsentIds = new Set((await database.listUnsent()).map(({ id }) => id));
     const removedSummaries = local.filter(({ id }) => !listedIds.has(id) && !unsentIds.has(id));
     for (const { id } of removedSummaries) await database.deleteLocal(id);
     const [first] = removedSummaries;
     if (first !== undefined) onChange(first.id);
     await this.#putSummaries(summaries);
-    await database.putMark({ id: followMarkId, revision, turns: [], fields: noFields });
+    await database.putSyncState({ id: listStateId, revision, turns: [], fields: noFields });
   }
 
   /** Returns the first pages of a list, and the revision from which to follow changes. */
   async #listPages(
     query: Readonly<Record<string, string>>,
     maxPages: number,
-  ): Promise<{ summaries: ChatSummary[]; revision: number }> {
+  ): Promise<{ summaries: RemoteChatSummary[]; revision: number }> {
     const { chats } = this.#options;
     const first = await chats.list({ ...query, limit: '500' });
     const summaries = [...first.data];
@@ -211,7 +211,7 @@ export class ServerSync {
     return { summaries, revision: first.revision };
   }
 
-  async #putSummaries(summaries: readonly ChatSummary[]): Promise<void> {
+  async #putSummaries(summaries: readonly RemoteChatSummary[]): Promise<void> {
     const { database, onChange } = this.#options;
     if (summaries.length === 0) return;
     const listed: ConversationSummary[] = [];
@@ -223,7 +223,7 @@ export class ServerSync {
         if (!isUnsent) await database.deleteLocal(id);
         onChange(id);
       } else if (storedIds.has(id)) {
-        if ((await database.getMark(id))?.revision !== summary.revision) await this.#pull(id);
+        if ((await database.getSyncState(id))?.revision !== summary.revision) await this.#pull(id);
       } else listed.push(toListedSummary(summary));
     }
     await database.putSummaries(listed);
@@ -234,14 +234,14 @@ export class ServerSync {
   /** Merges the state of the service into the database without losing local changes. */
   async #pull(id: string, turns: 'new' | 'all' = 'new'): Promise<void> {
     const { chats, database, onChange } = this.#options;
-    const [local, mark] = await Promise.all([database.readConversation(id), database.getMark(id)]);
-    const since = local === undefined || turns === 'all' ? 0 : (mark?.revision ?? 0);
+    const [local, syncState] = await Promise.all([database.readConversation(id), database.getSyncState(id)]);
+    const since = local === undefined || turns === 'all' ? 0 : (syncState?.revision ?? 0);
     const chat = await chats.readChat(id, since);
     const remote = fromChat(chat);
-    await database.putSynced(local === undefined ? remote : mergeConversations(local, remote, mark?.fields), {
+    await database.putSynced(local === undefined ? remote : mergeConversations(local, remote, syncState?.fields), {
       id,
       revision: Number(chat.revision),
-      ...markTurns(since === 0 ? undefined : mark, Object.values(remote.turns)),
+      ...addSyncedTurns(since === 0 ? undefined : syncState, Object.values(remote.turns)),
       fields: getSharedFields(remote),
     });
     onChange(id);
@@ -251,7 +251,7 @@ export class ServerSync {
     for (const { id } of await this.#options.database.listUnsent()) if (!this.#rejected.has(id)) await this.#send(id);
   }
 
-  /** Sends the missing parts of a chat. Throws like `sync`. */
+  /** Sends the missing parts of a chat. Throws like `sendNow`. */
   async #send(id: string): Promise<void> {
     const { database } = this.#options;
     const entry = await database.findUnsent(id);
@@ -277,20 +277,20 @@ export class ServerSync {
     const { chats, database } = this.#options;
     for (let attempts = 0; attempts < maxAttempts; ) {
       const conversation = await database.readConversation(id);
-      const mark = await database.getMark(id);
+      const syncState = await database.getSyncState(id);
       if (conversation === undefined) return;
-      const turns = takePortion(listUnsentTurns(conversation, mark));
-      if (turns.length === 0 && !areFieldsUnsent(conversation, mark)) return;
+      const turns = takePortion(listUnsentTurns(conversation, syncState));
+      if (turns.length === 0 && !areFieldsUnsent(conversation, syncState)) return;
       const fields = getSharedFields(conversation);
       const body = { ...fields, updatedAtMs: conversation.updatedAtMs, turns };
-      const sent = await chats.write(id, body, mark?.revision).catch((error: unknown) => {
+      const sent = await chats.write(id, body, syncState?.revision).catch((error: unknown) => {
         if (toErrorDetails(error).status !== 412) throw error;
       });
       if (sent === undefined) {
         attempts += 1;
         await this.#pullOrRecreate(id);
       } else {
-        await database.putMark({ id, revision: sent.revision, ...markTurns(mark, turns), fields });
+        await database.putSyncState({ id, revision: sent.revision, ...addSyncedTurns(syncState, turns), fields });
       }
     }
     throw new Error('Too many concurrent writes to this chat');
@@ -300,12 +300,12 @@ export class ServerSync {
   async #pullOrRecreate(id: string): Promise<void> {
     await this.#pull(id).catch(async (error: unknown) => {
       if (toErrorDetails(error).code !== 'response_not_found') throw error;
-      await this.#options.database.deleteMark(id);
+      await this.#options.database.deleteSyncState(id);
     });
   }
 }
 
-const noFields: SyncMark['fields'] = { title: '', deployment: '', shown: {}, createdAtMs: 0 };
+const noFields: SyncState['fields'] = { title: '', deployment: '', shown: {}, createdAtMs: 0 };
 
 export function toListedSummary({
   id,
@@ -315,7 +315,7 @@ export function toListedSummary({
   pinned,
   archived,
   tags,
-}: ChatSummary): ConversationSummary {
+}: RemoteChatSummary): ConversationSummary {
   const attributes = getListAttributes({ title, pinned, archived, tags } as ListAttributes);
   return { id, ...attributes, deployment, updatedAtMs, said: [title, ...attributes.tags].join('\n').toLowerCase() };
 }

@@ -1,4 +1,4 @@
-import { Words } from '../markdown/long-text.tsx';
+import { PlainText } from '../markdown/long-text.tsx';
 import { Icon } from '../parts/icon.tsx';
 
 interface ChoiceButtonProps {
@@ -12,7 +12,7 @@ export function ChoiceButton({ label, isSelected, select }: ChoiceButtonProps) {
   return (
     <button type="button" className="button" aria-pressed={isSelected || undefined} onClick={select}>
       {isSelected && <Icon name="check" />}
-      <Words text={label} />
+      <PlainText text={label} />
     </button>
   );
 }

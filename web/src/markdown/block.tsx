@@ -7,21 +7,21 @@ import { Formula } from './formula.tsx';
 import type { AlertToken, DetailsToken, FootnoteToken } from './html-parts.ts';
 import { Inline } from './inline.tsx';
 import type { MathToken } from './lexer.ts';
-import { Words } from './long-text.tsx';
+import { PlainText } from './long-text.tsx';
 import { RenderedWhenNear } from './rendered-when-near.tsx';
 
 interface BlockProps {
   readonly token: Token;
   /** Whether the block may still grow. */
-  readonly isOpen: boolean;
+  readonly isUnfinished: boolean;
   /** Whether the block has no `dir`, so that its text counts for the `dir="auto"` of an outer element. */
   readonly isInner?: boolean;
 }
 
 /** A block of a text, rendered again only when it changes. */
 export const Block = memo(
-  ({ token, isOpen, isInner = false }: BlockProps) => renderBlock(token, isOpen, isInner),
-  (before, after) => before.isOpen === after.isOpen && hasSameSource(before.token, after.token),
+  ({ token, isUnfinished, isInner = false }: BlockProps) => renderBlock(token, isUnfinished, isInner),
+  (before, after) => before.isUnfinished === after.isUnfinished && hasSameSource(before.token, after.token),
 );
 
 /** Whether two blocks have the same source, so that they look the same. */
@@ -31,10 +31,10 @@ export function hasSameSource(left: Token, right: Token | undefined): boolean {
 
 function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no other identity and never move
-  return tokens.map((token, index) => <Block key={index} token={token} isOpen={false} isInner />);
+  return tokens.map((token, index) => <Block key={index} token={token} isUnfinished={false} isInner />);
 }
 
-function renderBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
+function renderBlock(token: Token, isUnfinished: boolean, isInner: boolean): ReactNode {
   switch (token.type) {
     case 'heading':
       return <Heading token={token as Tokens.Heading} />;
@@ -45,7 +45,7 @@ function renderBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode
         </p>
       );
     case 'code':
-      return <CodeBlock text={token.text} language={token.lang ?? ''} isComplete={!isOpen} />;
+      return <CodeBlock text={token.text} language={token.lang ?? ''} isComplete={!isUnfinished} />;
     case 'blockquote':
       return (
         <blockquote dir={isInner ? undefined : 'auto'}>
@@ -72,7 +72,7 @@ function renderBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode
       if (/^(?:<br\s*\/?>\s*)+$/i.test(token.raw)) return null;
       return (
         <p className="plain" dir="auto">
-          <Words text={token.raw.trim()} />
+          <PlainText text={token.raw.trim()} />
         </p>
       );
     default:
@@ -245,7 +245,7 @@ const firstLetter = /\p{L}/u;
 const rightToLeftLetter =
   /^[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Adlam}\p{Script=Hanifi_Rohingya}]/u;
 
-/** Returns whether the first letter of a text is one of a script that is written from right to left, as `dir="auto"` decides. */
+/** Returns whether the first letter of a text belongs to a right-to-left script. `dir="auto"` uses the same rule. */
 export function isRightToLeft(text: string): boolean {
   const [letter = ''] = firstLetter.exec(text) ?? [];
   return rightToLeftLetter.test(letter);

@@ -6,7 +6,7 @@ import { nestTags } from './html-parts.ts';
 import { toBlocks } from './lexer.ts';
 
 const render = (text: string): string =>
-  renderToStaticMarkup(toBlocks(text).map((token) => <Block key={token.raw} token={token} isOpen={false} />));
+  renderToStaticMarkup(toBlocks(text).map((token) => <Block key={token.raw} token={token} isUnfinished={false} />));
 
 describe('Markdown that models write', () => {
   it.each([

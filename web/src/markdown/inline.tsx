@@ -6,7 +6,7 @@ import { useStrings } from '../strings/strings.tsx';
 import { Formula } from './formula.tsx';
 import { type FootnoteRefToken, nestTags, type TagToken } from './html-parts.ts';
 import { decodeCharacterReferences, type MathToken } from './lexer.ts';
-import { Words } from './long-text.tsx';
+import { PlainText } from './long-text.tsx';
 
 /** Inline parts of a text. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
@@ -70,7 +70,7 @@ function FootnoteRef({ id }: { readonly id: string }) {
 
 /** Only text with citation marks gets an additional component, because an answer can have thousands of text parts. */
 function drawText(text: string): ReactNode {
-  return text.search(citationMarks) === -1 ? <Words text={text} /> : <CitedText text={text} />;
+  return text.search(citationMarks) === -1 ? <PlainText text={text} /> : <CitedText text={text} />;
 }
 
 function Link({ token: { href }, children }: { readonly token: Tokens.Link; readonly children: ReactNode }) {
@@ -107,14 +107,14 @@ const maxNameLength = 80;
 
 /** A text whose citation marks are links. */
 function CitedText({ text }: { readonly text: string }): ReactNode {
-  if (use(SourcesContext) === undefined) return <Words text={text} />;
+  if (use(SourcesContext) === undefined) return <PlainText text={text} />;
   const parts: ReactNode[] = [];
   let end = 0;
   for (const { 0: mark, index } of [...text.matchAll(citationMarks)].slice(0, maxMarks)) {
-    parts.push(<Words key={`text ${end}`} text={text.slice(end, index)} />, <CitationMark key={index} mark={mark} />);
+    parts.push(<PlainText key={`text ${end}`} text={text.slice(end, index)} />, <CitationMark key={index} mark={mark} />);
     end = index + mark.length;
   }
-  return [...parts, <Words key={`text ${end}`} text={text.slice(end)} />];
+  return [...parts, <PlainText key={`text ${end}`} text={text.slice(end)} />];
 }
 
 /**

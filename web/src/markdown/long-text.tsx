@@ -32,7 +32,7 @@ export function TextStart({ text, children }: TextStartProps) {
 const maxKernedChars = 1_000;
 
 /** Draws a text. A very long word has no kerning, because with it, the layout of 40,000 characters of Base64 takes 12 s. */
-export function Words({ text }: { readonly text: string }) {
+export function PlainText({ text }: { readonly text: string }) {
   const isKerned = text.length <= maxKernedChars || text.split(/\s/).every((word) => word.length <= maxKernedChars);
   return isKerned ? text : <span className="unkerned">{text}</span>;
 }

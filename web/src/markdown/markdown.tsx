@@ -4,7 +4,7 @@ import { Guard } from '../parts/lazy-view.tsx';
 import { Block, hasSameSource } from './block.tsx';
 import { FrameScheduler, FrameSchedulerContext } from './frame-scheduler.ts';
 import { GrowingBlocks, usePacedText } from './growing-text.ts';
-import { Words } from './long-text.tsx';
+import { PlainText } from './long-text.tsx';
 import { RenderedWhenNear } from './rendered-when-near.tsx';
 
 interface MarkdownProps {
@@ -45,7 +45,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
       <Guard
         fallback={
           <div className="plain" dir="auto">
-            <Words text={text} />
+            <PlainText text={text} />
           </div>
         }
       >
@@ -55,7 +55,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
               // biome-ignore lint/suspicious/noArrayIndexKey: a text grows at its end, so a part keeps its place
               key={index}
               tokens={part}
-              isOpen={isUnfinished && index === parts.length - 1}
+              isUnfinished={isUnfinished && index === parts.length - 1}
               isEager={index < eagerPartsAtEnds || (isEndEager && index >= parts.length - eagerPartsAtEnds)}
             />
           ))}
@@ -82,7 +82,7 @@ const Source = memo(({ text }: { readonly text: string }) => (
   <RenderedWhenNear text={text} isEager={false}>
     {() => (
       <div className="plain" dir="auto">
-        <Words text={text} />
+        <PlainText text={text} />
       </div>
     )}
   </RenderedWhenNear>
@@ -91,25 +91,25 @@ const Source = memo(({ text }: { readonly text: string }) => (
 interface PartProps {
   readonly tokens: readonly Token[];
   /** Whether the last block may still grow. */
-  readonly isOpen: boolean;
+  readonly isUnfinished: boolean;
   /** Whether to render immediately at any position. */
   readonly isEager: boolean;
 }
 
 /** Some blocks of a long text. */
 const Part = memo(
-  ({ tokens, isOpen, isEager }: PartProps) => (
+  ({ tokens, isUnfinished, isEager }: PartProps) => (
     <RenderedWhenNear text={tokens.map(({ raw }) => raw).join('')} isEager={isEager}>
       {() =>
         tokens.map((token, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: as above
-          <Block key={index} token={token} isOpen={isOpen && index === tokens.length - 1} />
+          <Block key={index} token={token} isUnfinished={isUnfinished && index === tokens.length - 1} />
         ))
       }
     </RenderedWhenNear>
   ),
   (before, after) =>
-    before.isOpen === after.isOpen &&
+    before.isUnfinished === after.isUnfinished &&
     before.isEager === after.isEager &&
     before.tokens.length === after.tokens.length &&
     before.tokens.every((token, index) => hasSameSource(token, after.tokens[index])),

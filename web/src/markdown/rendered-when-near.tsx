@@ -1,5 +1,5 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
-import { Words } from './long-text.tsx';
+import { PlainText } from './long-text.tsx';
 
 interface RenderedWhenNearProps {
   /** Source text, shown until the content is rendered, so that it can be found and read. */
@@ -35,7 +35,7 @@ export function RenderedWhenNear({ text, isEager, children }: RenderedWhenNearPr
         children()
       ) : (
         <div className="plain">
-          <Words text={text.trim()} />
+          <PlainText text={text.trim()} />
         </div>
       )}
     </div>

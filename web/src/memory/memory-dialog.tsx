@@ -47,7 +47,7 @@ export function MemoryDialog({ close }: { readonly close: () => void }) {
             {...{ id: notesId, rows: 8, value: memory.notes, maxLength: maxNotesChars, disabled: stored === undefined }}
             onChange={({ target }) => change({ notes: target.value })}
           />
-          {memory.notes.length >= maxNotesChars && <p className="soft small">{strings.isFull(maxNotesChars)}</p>}
+          {memory.notes.length >= maxNotesChars && <p className="soft small">{strings.limitReached(maxNotesChars)}</p>}
         </div>
         <label className="check" htmlFor={switchId}>
           <input

@@ -35,7 +35,7 @@ export function ConversationItem({ summary, query, excerpt }: ConversationItemPr
     const { id } = summary;
     library.hide(id);
     offerUndo({
-      message: strings.isDeleted(title),
+      message: strings.deletedMessage(title),
       onExpire: () => library.remove(id),
       undo() {
         library.restore(id);

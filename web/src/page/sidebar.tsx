@@ -19,7 +19,7 @@ const NewProjectDialog = lazyView(() =>
 );
 const ProjectDialog = lazyView(() => import('../chat-projects/projects-dialog.tsx').then(({ ProjectDialog: view }) => view));
 
-/** A request to search the chats. Each request is another object. */
+/** A request to search the chats. Each request is a new object, so that a repeated search for the same text is noticed. */
 export interface ChatSearch {
   readonly text: string;
 }
@@ -39,7 +39,7 @@ interface SidebarProps {
 export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSearch, appearance, setAppearance }: SidebarProps) {
   const strings = useStrings();
   const { route, canAudit, isStorageUnavailable, library } = usePage();
-  const hasBackground = useHasBackground();
+  const hasBackgroundAnswers = useHasBackgroundAnswers();
   const [query, setQuery] = useState('');
   const [lastSearch, setLastSearch] = useState(chatSearch);
   if (chatSearch !== lastSearch) {
@@ -57,7 +57,7 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSear
   const emptyText = isSearching ? strings.loading : strings.nothingFound(searchText);
   const panel = useRef<HTMLElement>(null);
   useClearFilter({
-    isListed:
+    keepsFilter:
       route.at === 'conversation'
         ? visibleSummaries.some(({ id }) => id === route.id)
         : isNewInProject(route, filter) || route.at !== 'new',
@@ -118,7 +118,7 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSear
           <PageLink to="applications" icon="build" name={strings.applicationsPage} />
           <PageLink to="consents" icon="shield" name={strings.consentPage} />
           <PageLink to="files" icon="file" name={strings.filesPage} />
-          {hasBackground && <PageLink to="background" icon="clock" name={strings.backgroundPage} />}
+          {hasBackgroundAnswers && <PageLink to="background" icon="clock" name={strings.backgroundPage} />}
           <PageLink to="usage" icon="bars" name={strings.usagePage} />
           {canAudit && <PageLink to="operations" icon="pulse" name={strings.operationsPage} />}
           {canAudit && <PageLink to="administration" icon="columns" name={strings.administrationPage} />}
@@ -130,12 +130,12 @@ export function Sidebar({ isMenuOpen, closeMenu, collapse, openPalette, chatSear
 }
 
 /** Clears the filter if it hides a chat that was just started or opened. */
-function useClearFilter({ isListed, unfilter }: { readonly isListed: boolean; readonly unfilter: () => void }): void {
+function useClearFilter({ keepsFilter, unfilter }: { readonly keepsFilter: boolean; readonly unfilter: () => void }): void {
   const { route } = usePage();
   const target = route.at === 'conversation' ? route.id : [route.at, route.at === 'new' ? route.project : ''].join(' ');
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per route, not for each letter of a search
   useEffect(() => {
-    if (!isListed) unfilter();
+    if (!keepsFilter) unfilter();
   }, [target]);
 }
 
@@ -166,19 +166,19 @@ function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
   const strings = useStrings();
   const { route } = usePage();
   const summaries = useSummaries();
-  const tags = useProjectNames(checkDelayMs);
-  const newChatProject = route.at === 'new' && tags.includes(route.project ?? '') ? route.project : undefined;
+  const projectNames = useProjectNames(lowPriorityDelayMs);
+  const newChatProject = route.at === 'new' && projectNames.includes(route.project ?? '') ? route.project : undefined;
   useEffect(() => {
     if (newChatProject !== undefined) onSelect({ tag: newChatProject });
   }, [newChatProject, onSelect]);
   const hasArchived = summaries.some(({ archived }) => archived === true);
-  const isStale = typeof filter === 'object' ? !tags.includes(filter.tag) : filter === 'archived' && !hasArchived;
+  const isStale = typeof filter === 'object' ? !projectNames.includes(filter.tag) : filter === 'archived' && !hasArchived;
   useEffect(() => {
     if (isStale) onSelect('all');
   }, [isStale, onSelect]);
   const options: readonly (readonly [string, ConversationFilter])[] = [
     [strings.allChats, 'all'],
-    ...tags.map((tag) => [tag, { tag }] as const),
+    ...projectNames.map((tag) => [tag, { tag }] as const),
     ...(hasArchived ? [[strings.archived, 'archived'] as const] : []),
   ];
   const isSelected = (option: ConversationFilter): boolean =>
@@ -206,7 +206,7 @@ function FilterList({ filter, closeMenu, onSelect }: FilterListProps) {
           <DialogButton {...{ id: 'new project', icon: 'folder', title: strings.newProject, form: 'line' }}>
             {(close) => (
               <NewProjectDialog
-                names={tags}
+                names={projectNames}
                 close={() => {
                   close();
                   closeMenu();
@@ -249,11 +249,11 @@ function isNewInProject(route: Route, filter: ConversationFilter): boolean {
   return route.at === 'new' && typeof filter === 'object' && route.project === filter.tag;
 }
 
-/** Delay after which the page has no more urgent work. */
-const checkDelayMs = 1_500;
+/** Delay of requests that are not urgent, so that the page loads first. */
+const lowPriorityDelayMs = 1_500;
 
 /** Whether the user has background answers. The link is hidden otherwise, because most users have none. */
-function useHasBackground(): boolean {
+function useHasBackgroundAnswers(): boolean {
   const { service, route } = usePage();
   const [hasResponses, setHasResponses] = useState(false);
   useEffect(() => {
@@ -262,7 +262,7 @@ function useHasBackground(): boolean {
       const response = await service.json('v1/user/responses?limit=1', { signal: controller.signal });
       setHasResponses(isJsonObject(response) && Array.isArray(response.data) && response.data.length > 0);
     };
-    const timer = setTimeout(() => void check().catch(() => undefined), checkDelayMs);
+    const timer = setTimeout(() => void check().catch(() => undefined), lowPriorityDelayMs);
     return () => {
       clearTimeout(timer);
       controller.abort();
@@ -297,7 +297,7 @@ function useModalPanel(panel: RefObject<HTMLElement | null>, isOpen: boolean, cl
   }, [panel, isOpen]);
 }
 
-/** Lists all elements outside the panel, except for the backdrop that closes it, and dialogs that open above it. */
+/** Lists all elements outside the panel, except for the backdrop, dialogs, and status messages. */
 function listOutsideElements(panel: HTMLElement): readonly HTMLElement[] {
   const outsideElements: HTMLElement[] = [];
   for (

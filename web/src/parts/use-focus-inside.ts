@@ -1,8 +1,8 @@
 import { type RefObject, useEffectEvent, useLayoutEffect, useRef } from 'react';
 
 /**
- * Shows an element that is not a dialog, with the focus on its first element that matches the selector. Restores the focus if the
- * element still contains it when it disappears.
+ * Shows an element that is not a dialog, with the focus on its first element that matches the selector. When the element is
+ * removed, restores the previous focus if the focus is inside the element or on no element.
  */
 export function useFocusInside<Shown extends HTMLElement>(
   selector: string,

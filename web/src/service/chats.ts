@@ -2,7 +2,7 @@ import { type JsonObject, toObject } from '#base/json/json.ts';
 import type { Service } from './service.ts';
 
 /** A chat in a list. A deleted chat has only an ID and a revision. */
-export interface ChatSummary {
+export interface RemoteChatSummary {
   readonly id: string;
   readonly revision: number;
   readonly deleted?: true;
@@ -18,13 +18,13 @@ export interface ChatSummary {
 
 /** A page of the list of chats. */
 export interface ChatPage {
-  readonly data: readonly ChatSummary[];
+  readonly data: readonly RemoteChatSummary[];
   readonly revision: number;
   readonly nextToken: string | null;
 }
 
 interface ChatChanges {
-  readonly data: readonly ChatSummary[];
+  readonly data: readonly RemoteChatSummary[];
   readonly revision: number;
   readonly hasMore: boolean;
   readonly reset: boolean;
@@ -55,9 +55,9 @@ export class Chats {
    * Writes a chat if the stored one has this revision. If the revision is undefined, the chat must not exist. Otherwise the error
    * has status 412.
    */
-  write(id: string, body: object, revision: number | undefined): Promise<ChatSummary> {
+  write(id: string, body: object, revision: number | undefined): Promise<RemoteChatSummary> {
     const headers = revision === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` };
-    return this.#json<ChatSummary>(`v1/chats/${encodeURIComponent(id)}`, { method: 'POST', body, headers });
+    return this.#json<RemoteChatSummary>(`v1/chats/${encodeURIComponent(id)}`, { method: 'POST', body, headers });
   }
 
   async remove(id: string): Promise<void> {

@@ -16,12 +16,11 @@ export interface PendingSignIn {
   readonly returnHash: string;
 }
 
-/** Tokens of a provider. */
+/** Tokens of a provider. `refresh` is the refresh token, and `id` the ID token, which identifies the user at sign-out. */
 export interface Tokens {
   /** Token for the service. */
   readonly serviceToken: string;
   readonly refresh: string | undefined;
-  /** Identifies the user to the provider at sign-out. */
   readonly id: string | undefined;
   /** Time after which the page renews the tokens before it sends a request. Null if their lifetime is unknown. */
   readonly renewAtMs: number | null;
@@ -31,7 +30,7 @@ export interface Tokens {
 export interface StoredSignIn {
   readonly provider: ReadyProvider;
   readonly tokens: Tokens;
-  /** Whether the browser stores the sign-in until the user signs out. Otherwise it ends with the last tab. */
+  /** Whether the browser stores the sign-in until the user signs out. Otherwise the sign-in ends when the user closes the last tab. */
   readonly isPersistent?: boolean;
   /** Name of the user at the service. Undefined before the first request. */
   readonly user?: string;

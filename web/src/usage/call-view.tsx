@@ -33,7 +33,7 @@ export function CallView({ call, close }: CallViewProps) {
     [strings.tokensIn, call.promptTokens.toLocaleString(locale)],
     [strings.tokensOut, call.completionTokens.toLocaleString(locale)],
     [strings.cost, formatUsd(call.cost, locale)],
-    [strings.took, formatSeconds(call.durationMs, locale)],
+    [strings.duration, formatSeconds(call.durationMs, locale)],
     [strings.requestId, <code key="id">{call.requestId}</code>],
   ];
   return (

@@ -18,12 +18,12 @@ interface CallsSectionProps {
   readonly scope: Scope;
   /** Filter without the search text of this section. */
   readonly base: CallsFilter;
-  readonly choose: (outcome: Outcome | undefined) => void;
+  readonly onOutcomeSelect: (outcome: Outcome | undefined) => void;
   readonly close: () => void;
 }
 
 /** The individual calls that match a filter, the newest first. */
-export function CallsSection({ scope, base, choose, close }: CallsSectionProps) {
+export function CallsSection({ scope, base, onOutcomeSelect, close }: CallsSectionProps) {
   const strings = useUsageStrings();
   const { service } = usePage();
   const [searchFilter, setSearchFilter] = useState<Pick<CallsFilter, 'requestId' | 'status'>>({});
@@ -38,19 +38,19 @@ export function CallsSection({ scope, base, choose, close }: CallsSectionProps) 
   const calls = pages.flatMap((page) => page.calls);
   const openCall = calls.find(({ id }) => id === openId);
   if (openCall !== undefined) return <CallView call={openCall} close={() => setOpenId(undefined)} />;
-  const filters = [['', strings.allOutcomes], ...outcomes.map((item) => [item, strings.outcomes[item]] as const)] as const;
+  const outcomeOptions = [['', strings.allOutcomes], ...outcomes.map((item) => [item, strings.outcomes[item]] as const)] as const;
   return (
     <div className="calls" aria-busy={isLoading}>
       <div className="sheet-title">
         <h3 ref={focusOnMount} tabIndex={-1}>
           <CallsName filter={base} />
         </h3>
-        <TextButton onClick={close}>{strings.backToSums}</TextButton>
+        <TextButton onClick={close}>{strings.backToOverview}</TextButton>
       </div>
       <div className="usage-choices">
         <Segments<Outcome | ''>
-          {...{ name: strings.outcome, value: base.outcome ?? '', options: filters }}
-          onSelect={(outcome) => choose(outcome === '' ? undefined : outcome)}
+          {...{ name: strings.outcome, value: base.outcome ?? '', options: outcomeOptions }}
+          onSelect={(outcome) => onOutcomeSelect(outcome === '' ? undefined : outcome)}
         />
         {scope === 'all' && <CallSearch onSearch={setSearchFilter} />}
       </div>
@@ -145,7 +145,7 @@ function CallsTable({ calls, includesUser, open }: CallsTableProps) {
         toColumn(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(locale)),
         toColumn(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(locale)),
         toColumn(strings.cost, ({ cost }) => formatUsd(cost, locale)),
-        toColumn(strings.took, ({ durationMs }) => formatSeconds(durationMs, locale)),
+        toColumn(strings.duration, ({ durationMs }) => formatSeconds(durationMs, locale)),
         { name: strings.requestId, render: ({ requestId }) => <code className="small">{requestId}</code> },
       ]}
     />

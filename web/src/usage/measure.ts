@@ -14,7 +14,7 @@ export function formatValue(measure: Measure, value: number, locale: string): st
   return measure === 'cost' ? formatUsd(value, locale) : value.toLocaleString(locale);
 }
 
-/** Returns the distance of grid lines: 1, 2, or 5 times a power of ten, so that about four lines reach the value. */
+/** Returns the distance between grid lines: 1, 2, or 5 times a power of ten. At most four lines above zero are needed. */
 export function computeAxisStep(highest: number, isInteger: boolean): number {
   const rough = highest / 4;
   if (!(rough > 0)) return 1;

@@ -95,7 +95,7 @@ function UsageSection({ initialScope }: { readonly initialScope: Scope }) {
                 <CallsSection
                   key={JSON.stringify(visibleCalls.initial)}
                   {...{ scope, base: visibleCalls.filter, close }}
-                  choose={(outcome) => setCalls({ ...visibleCalls, filter: withOutcome(visibleCalls.filter, outcome) })}
+                  onOutcomeSelect={(outcome) => setCalls({ ...visibleCalls, filter: withOutcome(visibleCalls.filter, outcome) })}
                 />
               )}
             </>

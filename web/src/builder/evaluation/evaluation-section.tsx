@@ -12,14 +12,14 @@ import type { EvaluationState } from './use-evaluations.ts';
 import './evaluation.css';
 
 interface EvaluationSectionProps {
-  readonly stored: OwnApplication;
+  readonly application: OwnApplication;
   readonly evaluationState: EvaluationState;
   /** Whether there are unsaved changes, which are not evaluated. */
   readonly isDirty: boolean;
 }
 
 /** Cases, evaluations, and comparisons of an application in a section that starts collapsed. */
-export function EvaluationSection({ stored, evaluationState, isDirty }: EvaluationSectionProps) {
+export function EvaluationSection({ application, evaluationState, isDirty }: EvaluationSectionProps) {
   const strings = useBuilderStrings();
   const { isOpen, setOpen, error, isLoading } = evaluationState;
   return (
@@ -34,7 +34,7 @@ export function EvaluationSection({ stored, evaluationState, isDirty }: Evaluati
         <div className="builder-disclosure-body evaluation" aria-busy={isLoading}>
           <p className="soft small">{strings.evaluationHint}</p>
           <ErrorMessage error={error} />
-          <CaseList {...{ stored, evaluationState }} />
+          <CaseList {...{ application, evaluationState }} />
           <RunBar {...{ evaluationState, isDirty }} />
           <EvaluationList evaluationState={evaluationState} />
         </div>
@@ -65,20 +65,20 @@ function RunBar({ evaluationState, isDirty }: Pick<EvaluationSectionProps, 'eval
       <button type="button" className="button" disabled={!isLoaded || cases.length === 0} onClick={() => start()}>
         {strings.runCases(cases.length)}
       </button>
-      {isDirty && <span className="soft small">{strings.evaluatesSaved}</span>}
+      {isDirty && <span className="soft small">{strings.unsavedNotEvaluated}</span>}
     </div>
   );
 }
 
 interface CaseListProps {
-  readonly stored: OwnApplication;
+  readonly application: OwnApplication;
   readonly evaluationState: EvaluationState;
 }
 
 const newCase = { input: '', checks: [{ type: 'contains' }] };
 
 /** The cases of an application, and the case being edited. */
-function CaseList({ stored, evaluationState }: CaseListProps) {
+function CaseList({ application, evaluationState }: CaseListProps) {
   const strings = useBuilderStrings();
   const { service } = usePage();
   const { cases, runAction, isLoaded } = evaluationState;
@@ -86,7 +86,7 @@ function CaseList({ stored, evaluationState }: CaseListProps) {
   const [editedId, setEditedId] = useState<string>();
   const importCsv = async (file: File): Promise<void> => {
     const text = await file.text();
-    await runAction(() => addCasesFromCsv(service, stored.id, text));
+    await runAction(() => addCasesFromCsv(service, application.id, text));
   };
   const saveCase = async (work: () => Promise<void>): Promise<void> => {
     if (await runAction(work)) setEditedId(undefined);
@@ -130,7 +130,7 @@ function CaseList({ stored, evaluationState }: CaseListProps) {
       {editedId === '' && (
         <CaseEditor
           entry={newCase}
-          onSave={(body) => void saveCase(() => addCases(service, stored.id, body))}
+          onSave={(body) => void saveCase(() => addCases(service, application.id, body))}
           onCancel={() => setEditedId(undefined)}
         />
       )}

@@ -106,11 +106,11 @@ interface Setting {
   readonly schema: JsonObject;
   /** Name of the property. Items of a list have the name of the list. */
   readonly name: string;
-  /** Labels of the setting and the groups around it, as in the form. */
+  /** Labels of the setting and of the lists, items, variants, and added or removed groups around it, as in the form. */
   readonly labels: readonly string[];
 }
 
-/** A setting with its values in both versions. Undefined if a version lacks it. */
+/** A setting with its values in both versions. A value is undefined if its version lacks the setting. */
 interface SettingChange extends Setting {
   readonly before: unknown;
   readonly after: unknown;
@@ -121,17 +121,17 @@ export function listChanges(before: unknown, after: unknown, setting: Setting, t
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   const { shape, variantHint } = resolveShape(setting.schema, after);
   const isSameVariant = variantHint === resolveShape(setting.schema, before).variantHint;
-  const compareParts = (oldParts: Parts, newParts: Parts, toPart: (key: string) => Setting): readonly SettingChange[] => {
+  const compareParts = (oldParts: Parts, newParts: Parts, toPartSetting: (key: string) => Setting): readonly SettingChange[] => {
     const order = shape.kind === 'group' ? shape.properties.map(({ name }) => name) : [];
     const keys = new Set([...order, ...oldParts.keys(), ...newParts.keys()]);
-    return [...keys].flatMap((key) => listChanges(oldParts.get(key), newParts.get(key), toPart(key), toTitle));
+    return [...keys].flatMap((key) => listChanges(oldParts.get(key), newParts.get(key), toPartSetting(key), toTitle));
   };
   if (isJsonObject(before) && isJsonObject(after) && isSameVariant) {
     const [oldParts, newParts] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
     return compareParts(oldParts, newParts, (key) => {
       const schema = getPartSchema(shape, key);
       const isSplit = toShape(schema).kind === 'group' && isJsonObject(oldParts.get(key)) && isJsonObject(newParts.get(key));
-      // A group that only contains other settings does not appear in the label.
+      // A group that both versions have is compared setting by setting, so its own label is omitted.
       return { schema, name: key, labels: isSplit ? setting.labels : [...setting.labels, toTitle(schema, key)] };
     });
   }

@@ -12,26 +12,27 @@ import '../notes.css';
 interface ConsentBannerProps {
   readonly deployment: Deployment;
   readonly conversationId: string | undefined;
-  readonly last: Turn | undefined;
+  readonly lastTurn: Turn | undefined;
 }
 
 /**
  * Shows an unanswered consent form: before the first question, and after a step of the last reply was rejected for lack of
  * consent.
  */
-export function ConsentBanner({ deployment, conversationId, last }: ConsentBannerProps) {
+export function ConsentBanner({ deployment, conversationId, lastTurn }: ConsentBannerProps) {
   const strings = useStrings();
   const getName = useGetName();
   const { replyRunner } = usePage();
   const [isPostponed, setIsPostponed] = useState(false);
   const [isAgreed, setIsAgreed] = useState(false);
-  const rejectedReply = last?.kind === 'reply' && last.state !== 'running' && hasStageWithoutConsent(last) ? last : undefined;
+  const rejectedReply =
+    lastTurn?.kind === 'reply' && lastTurn.state !== 'running' && hasStageWithoutConsent(lastTurn) ? lastTurn : undefined;
   const { id, name } = deployment;
   const rejectedReplyId = rejectedReply?.id ?? '';
   const status = useConsentStatus(id, rejectedReplyId);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a postponed form is shown again after another reply
   useEffect(() => setIsPostponed(false), [id, rejectedReplyId]);
-  if (status === undefined || (last !== undefined && rejectedReply === undefined)) return null;
+  if (status === undefined || (lastTurn !== undefined && rejectedReply === undefined)) return null;
   if (isPostponed || isAgreed || status.isAccepted || status.form.size === 0) return null;
   const otherNames = listOtherDeployments(status.form, id).map((otherId) => strings.quoted(getName(otherId)));
   const onAccept = (): void => {

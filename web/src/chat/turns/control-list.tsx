@@ -3,7 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { Control } from '#contract/chat/chunk.ts';
 import type { Question, UserMessage } from '../../conversation/conversation.ts';
 import { ChoiceButton } from '../../forms/choice-button.tsx';
-import { Words } from '../../markdown/long-text.tsx';
+import { PlainText } from '../../markdown/long-text.tsx';
 import { Guard, lazyView } from '../../parts/lazy-view.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
@@ -47,7 +47,7 @@ function ControlView({ control, nextQuestion, sendMessage }: Omit<ControlListPro
       {hasFields(schema) ? (
         <>
           <legend>
-            <Words text={label} />
+            <PlainText text={label} />
           </legend>
           <Suspense fallback={null}>
             <SchemaForm

@@ -2,7 +2,7 @@ import { Fragment, type ReactNode, useState } from 'react';
 import type { CompletedControl } from '#contract/chat/message.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Question, ToolResult, Turn } from '../../conversation/conversation.ts';
-import { TextStart, Words } from '../../markdown/long-text.tsx';
+import { PlainText, TextStart } from '../../markdown/long-text.tsx';
 import { useGetName } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -62,7 +62,7 @@ export function QuestionBody({ question }: { readonly question: Question }) {
       {control !== undefined && (
         <p className="chosen">
           <Icon name="check" />
-          <Words text={toChosenText(control, filled)} />
+          <PlainText text={toChosenText(control, filled)} />
         </p>
       )}
       {results.map((result) => (
@@ -100,7 +100,7 @@ function QuestionText({ text }: { readonly text: string }) {
       <TextStart text={text}>
         {(start) => (
           <p className={isFolded ? 'question-text folded' : 'question-text'} dir="auto">
-            <Words text={start} />
+            <PlainText text={start} />
           </p>
         )}
       </TextStart>

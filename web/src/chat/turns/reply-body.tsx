@@ -13,7 +13,7 @@ import { SourceRow } from '../../attachments/source-row.tsx';
 import { listClientCalls, type Reply, type UsedContext } from '../../conversation/conversation.ts';
 import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
 import type { Strings } from '../../locales/en/page.ts';
-import { TextStart, Words } from '../../markdown/long-text.tsx';
+import { PlainText, TextStart } from '../../markdown/long-text.tsx';
 import { useGetName, usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { describeAnswerError } from '../../strings/describe-error.ts';
@@ -92,7 +92,7 @@ export function ReplyBody({ reply, isDeferred }: { readonly reply: Reply; readon
 function Plain({ text }: { readonly text: string }) {
   return (
     <div className="markdown plain" dir="auto">
-      <Words text={text} />
+      <PlainText text={text} />
     </div>
   );
 }
@@ -225,7 +225,7 @@ export function Thoughts({ text }: { readonly text: string }) {
       <TextStart text={text}>
         {(start) => (
           <p className="soft" dir="auto">
-            <Words text={start} />
+            <PlainText text={start} />
           </p>
         )}
       </TextStart>

@@ -18,18 +18,18 @@ interface StageListProps {
   readonly isRunning: boolean;
 }
 
-type StageState = 'running' | 'done' | 'failed' | 'broken';
+type StageState = 'running' | 'done' | 'failed' | 'unfinished';
 
 /** Steps of a reply: one line each while it runs, and one collapsed line afterward. */
 export function StageList({ stages, times, isRunning }: StageListProps) {
   const { strings, locale } = useLanguage();
   const failedCount = stages.filter(({ status }) => status === 'failed').length;
   const isWorking = isRunning && stages.some(({ status }) => status == null);
-  const isBroken = stages.some((stage) => getState(stage, isRunning) === 'broken');
+  const hasUnfinishedStage = stages.some((stage) => getState(stage, isRunning) === 'unfinished');
   const [isOpen, setIsOpen] = useState<boolean>();
   const outerStages = stages.filter(({ index }) => times[index]?.within === undefined);
   const knownTimes = stages.map(({ index }) => times[index]).filter((time) => time !== undefined);
-  const seconds = formatSeconds(
+  const seconds = formatStageDuration(
     {
       startedAtMs: Math.min(...knownTimes.map(({ startedAtMs }) => startedAtMs)),
       endedAtMs: Math.max(...knownTimes.map(({ endedAtMs = Number.NaN }) => endedAtMs)),
@@ -43,7 +43,7 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
       onToggle={({ currentTarget }) => currentTarget.open !== (isOpen ?? isWorking) && setIsOpen(currentTarget.open)}
     >
       <summary>
-        <StageDot state={isWorking ? 'running' : failedCount > 0 ? 'failed' : isBroken ? 'broken' : 'done'} />
+        <StageDot state={isWorking ? 'running' : failedCount > 0 ? 'failed' : hasUnfinishedStage ? 'unfinished' : 'done'} />
         <span>
           {strings.stageCount(stages.length)}
           {failedCount > 0 && ` · ${strings.stagesFailed(failedCount)}`}
@@ -63,12 +63,12 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
 function StageLine({ stage, stages, times, isRunning }: StageListProps & { readonly stage: StageDelta }) {
   const { strings, locale } = useLanguage();
   const state = getState(stage, isRunning);
-  const seconds = formatSeconds(times[stage.index], locale);
+  const seconds = formatStageDuration(times[stage.index], locale);
   const stateNames: Record<StageState, string> = {
     running: strings.stageRunning,
     done: strings.stageDone,
     failed: strings.stageFailed,
-    broken: strings.stageBroken,
+    unfinished: strings.stageUnfinished,
   };
   const innerStages = stages.filter(({ index }) => times[index]?.within === stage.index);
   const [isOpen, setIsOpen] = useState(false);
@@ -143,10 +143,10 @@ function StageDot({ state }: { readonly state: StageState }) {
 function getState({ status }: StageDelta, isRunning: boolean): StageState {
   if (status === 'completed') return 'done';
   if (status === 'failed') return 'failed';
-  return isRunning ? 'running' : 'broken';
+  return isRunning ? 'running' : 'unfinished';
 }
 
-function formatSeconds(time: StageTime | undefined, locale: string): string | undefined {
+function formatStageDuration(time: StageTime | undefined, locale: string): string | undefined {
   if (time?.endedAtMs === undefined || !Number.isFinite(time.endedAtMs - time.startedAtMs)) return undefined;
   const seconds = (time.endedAtMs - time.startedAtMs) / 1000;
   if (seconds < 0.05) return undefined;

@@ -21,11 +21,12 @@ const eagerTurns = 6;
 export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
   const strings = useStrings();
   const branches = groupBranches(conversation);
-  const { scroller, list, isAtEnd, toEnd, hasControlsBelow, toControls } = useStickyEnd(conversation, turns.at(-1)?.id ?? '');
-  const goToEnd = (): void => {
+  const lastId = turns.at(-1)?.id ?? '';
+  const { scroller, list, isAtEnd, scrollToEnd, hasControlsBelow, focusControls } = useStickyEnd(conversation, lastId);
+  const jumpToLatest = (): void => {
     // The button disappears.
     focusMessage();
-    toEnd();
+    scrollToEnd();
   };
   return (
     <div className="thread-frame">
@@ -46,7 +47,7 @@ export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
         </div>
       </section>
       {(!isAtEnd || hasControlsBelow) && (
-        <button type="button" className="to-latest" onClick={isAtEnd ? toControls : goToEnd}>
+        <button type="button" className="to-latest" onClick={isAtEnd ? focusControls : jumpToLatest}>
           <Icon name="down" />
           {isAtEnd ? strings.toOptions : strings.toLatest}
         </button>
@@ -91,32 +92,32 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
   const knownIds = useRef<ReadonlySet<string>>(new Set());
   const [isAtEnd, setIsAtEnd] = useState(true);
   const [hasControlsBelow, setHasControlsBelow] = useState(false);
-  const toEnd = (): void => {
+  const scrollToEnd = (): void => {
     isSticky.current = true;
     setIsAtEnd(true);
     if (scroller.current !== null) scroller.current.scrollTop = computeScrollEnd(scroller.current);
   };
-  const toControls = (): void => {
+  const focusControls = (): void => {
     const controls = findControls(list.current);
     controls?.scrollIntoView({ block: 'nearest' });
     controls?.querySelector<HTMLElement>('input, select, textarea, button')?.focus({ preventScroll: true });
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the effects react to these changes
-  useLayoutEffect(toEnd, [conversationId]);
+  useLayoutEffect(scrollToEnd, [conversationId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useLayoutEffect(() => {
-    // A known ID means that the user switched to another version. The reply state would not do, because a very short answer has
-    // ended before it is rendered.
+    // A known ID means that the user switched to another version. The reply state is not sufficient, because a very short answer
+    // ends before it is rendered.
     const isNew = !knownIds.current.has(lastId);
     knownIds.current = new Set(Object.keys(turns));
-    if (isNew) toEnd();
+    if (isNew) scrollToEnd();
   }, [lastId]);
   useEffect(() => {
     const [outer, inner] = [scroller.current, list.current];
     if (outer === null || inner === null) return;
     let top = outer.scrollTop;
     let height = outer.scrollHeight;
-    const updateHint = (): void => {
+    const updateControlsBelow = (): void => {
       const [view, controls] = [outer, findControls(inner)].map((element) => element?.getBoundingClientRect());
       if (view === undefined) return;
       const isBelow = controls !== undefined && controls.bottom > view.bottom + 1 && controls.top > view.bottom - actionsPixels;
@@ -127,24 +128,24 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
       // If the content shrinks, the browser scrolls up, not the user.
       const isClamped = outer.scrollHeight < height;
       height = outer.scrollHeight;
-      // Late layout moves the end away, which is no scroll of the user. Only the user scrolls up, or down past the end.
+      // A new layout can move the end. But a position that decreased, or that is past the end, comes from the user.
       if (Math.abs(offset) < nearEndPixels) isSticky.current = true;
       else if (!isClamped && (offset > 0 || outer.scrollTop < top)) isSticky.current = false;
       top = outer.scrollTop;
       setIsAtEnd(isSticky.current || offset > 0);
-      updateHint();
+      updateControlsBelow();
     };
     const resizeObserver = new ResizeObserver(() => {
       // While the user edits a turn, the view stays there.
       if (isSticky.current && inner.querySelector('.editor') === null) outer.scrollTop = computeScrollEnd(outer);
-      updateHint();
+      updateControlsBelow();
     });
     const onLeaveEnd = (): void => {
       isSticky.current = false;
     };
     outer.addEventListener('scroll', onScroll, { passive: true });
     outer.addEventListener(leaveEndEvent, onLeaveEnd);
-    // The view shrinks when the message box grows, such as by the row with the used context.
+    // The view shrinks when the message box grows, for example when the context usage appears.
     for (const element of [outer, inner]) resizeObserver.observe(element);
     return () => {
       outer.removeEventListener('scroll', onScroll);
@@ -152,7 +153,7 @@ function useStickyEnd({ id: conversationId, turns }: Conversation, lastId: strin
       resizeObserver.disconnect();
     };
   }, []);
-  return { scroller, list, isAtEnd, toEnd, hasControlsBelow, toControls };
+  return { scroller, list, isAtEnd, scrollToEnd, hasControlsBelow, focusControls };
 }
 
 /** Returns the controls of the last answer, if it has any. */
@@ -161,22 +162,21 @@ function findControls(list: HTMLElement | null): HTMLElement | undefined {
 }
 
 /**
- * Returns the scroll position to follow: the end, but not past the last question. If the answer is longer than the view, it is
- * the end of its text, including notes and actions directly below. Sources and forms follow after it. The user scrolls to them,
- * unless the end is less than `nearEndPixels` away.
+ * Returns the scroll position to follow: the end, but not past the last question. For an answer longer than the view, it is the
+ * end of the text with the notes and actions directly below, unless the rest, such as sources, is less than `nearEndPixels` high.
  */
 function computeScrollEnd(outer: HTMLElement): number {
   const end = outer.scrollHeight - outer.clientHeight;
   const [answer, question] = [...(outer.firstElementChild?.children ?? [])].slice(-2).reverse();
   if (question === undefined || answer?.className !== 'reply') return end;
-  const from = outer.getBoundingClientRect().top - outer.scrollTop;
-  const start = question.getBoundingClientRect().top - from;
+  const contentTop = outer.getBoundingClientRect().top - outer.scrollTop;
+  const start = question.getBoundingClientRect().top - contentTop;
   let content: Element | null | undefined = [...answer.children].findLast(({ classList }) =>
     contentClasses.some((part) => classList.contains(part)),
   );
   while (content?.nextElementSibling?.matches('.note, .actions')) content = content.nextElementSibling;
-  const textEnd = content == null ? 0 : content.getBoundingClientRect().bottom - from + actionsPixels - outer.clientHeight;
+  const textEnd = content == null ? 0 : content.getBoundingClientRect().bottom - contentTop + actionsPixels - outer.clientHeight;
   if (textEnd < start) return Math.min(end, start);
-  // Small differences do not count: actions that replace a placeholder of the same height cause no resize.
+  // Actions may replace a placeholder of the same height without a resize, so a low rest counts as part of the answer.
   return end - textEnd < nearEndPixels ? end : textEnd;
 }

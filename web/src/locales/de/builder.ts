@@ -400,7 +400,7 @@ export const builderGerman: BuilderStrings = {
   saveAsCase: 'Als Testfall speichern',
   caseStored: 'Als Testfall gespeichert.',
   runCases: (count) => (count === 1 ? '1 Testfall ausführen' : `${count} Testfälle ausführen`),
-  evaluatesSaved: 'Nicht gespeicherte Änderungen werden nicht ausgewertet.',
+  unsavedNotEvaluated: 'Nicht gespeicherte Änderungen werden nicht ausgewertet.',
   evaluationRuns: (version, done, total) => `Version ${version}: ${done} von ${total} Fällen`,
   cancelEvaluation: 'Abbrechen',
   evaluations: 'Auswertungen',

@@ -92,7 +92,7 @@ export const german: Strings = {
   isArchived: (title) => `„${title}“ ist archiviert.`,
   isBackFromArchive: (title) => `„${title}“ ist nicht mehr archiviert.`,
   deleteThis: 'Löschen',
-  isDeleted: (title) => `„${title}“ ist gelöscht.`,
+  deletedMessage: (title) => `„${title}“ ist gelöscht.`,
   undo: 'Rückgängig',
   arrangingFailed: 'Die Änderung konnte nicht gespeichert werden, weil der Dienst nicht erreichbar ist.',
 
@@ -233,7 +233,7 @@ export const german: Strings = {
   stageRunning: 'läuft',
   stageDone: 'fertig',
   stageFailed: 'fehlgeschlagen',
-  stageBroken: 'nicht beendet',
+  stageUnfinished: 'nicht beendet',
   unnamedStage: 'Schritt ohne Namen',
   steps: 'Schritte',
   truncatedText: (shown, all) => `Die ersten ${shown} von ${all} Zeichen`,

@@ -395,7 +395,7 @@ export const builderEnglish = {
   saveAsCase: 'Save as a test case',
   caseStored: 'Saved as a test case.',
   runCases: (count: number) => (count === 1 ? 'Run 1 test case' : `Run ${count} test cases`),
-  evaluatesSaved: 'Unsaved changes are not evaluated.',
+  unsavedNotEvaluated: 'Unsaved changes are not evaluated.',
   evaluationRuns: (version: number, done: number, total: number) => `Version ${version}: ${done} of ${total} cases`,
   cancelEvaluation: 'Cancel',
   evaluations: 'Evaluations',

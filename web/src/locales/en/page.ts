@@ -92,7 +92,7 @@ export const english = {
   isArchived: (title: string) => `“${title}” is archived.`,
   isBackFromArchive: (title: string) => `“${title}” is no longer archived.`,
   deleteThis: 'Delete',
-  isDeleted: (title: string) => `“${title}” is deleted.`,
+  deletedMessage: (title: string) => `“${title}” is deleted.`,
   undo: 'Undo',
   arrangingFailed: 'The change could not be saved because the service cannot be reached.',
 
@@ -230,7 +230,7 @@ export const english = {
   stageRunning: 'running',
   stageDone: 'done',
   stageFailed: 'failed',
-  stageBroken: 'did not finish',
+  stageUnfinished: 'did not finish',
   unnamedStage: 'Unnamed step',
   steps: 'Steps',
   truncatedText: (visible: string, all: string) => `The first ${visible} of ${all} characters`,

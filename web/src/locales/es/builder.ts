@@ -403,7 +403,7 @@ export const builderSpanish: BuilderStrings = {
   saveAsCase: 'Guardar como caso de prueba',
   caseStored: 'Guardado como caso de prueba.',
   runCases: (count) => `Ejecutar ${count} ${plural(count, 'caso', 'casos')} de prueba`,
-  evaluatesSaved: 'Los cambios sin guardar no se evalúan.',
+  unsavedNotEvaluated: 'Los cambios sin guardar no se evalúan.',
   evaluationRuns: (version, done, total) => `Versión ${version}: ${done} de ${total} casos`,
   cancelEvaluation: 'Cancelar',
   evaluations: 'Evaluaciones',

@@ -95,7 +95,7 @@ export const spanish: Strings = {
   isArchived: (title) => `«${title}» está archivada.`,
   isBackFromArchive: (title) => `«${title}» ya no está archivada.`,
   deleteThis: 'Eliminar',
-  isDeleted: (title) => `Se ha eliminado «${title}».`,
+  deletedMessage: (title) => `Se ha eliminado «${title}».`,
   undo: 'Deshacer',
   arrangingFailed: 'El cambio no se pudo guardar porque no se puede contactar con el servicio.',
 
@@ -233,7 +233,7 @@ export const spanish: Strings = {
   stageRunning: 'en curso',
   stageDone: 'hecho',
   stageFailed: 'con error',
-  stageBroken: 'sin terminar',
+  stageUnfinished: 'sin terminar',
   unnamedStage: 'Paso sin nombre',
   steps: 'Pasos',
   truncatedText: (shown, all) => `Los primeros ${shown} de ${all} caracteres`,

@@ -406,7 +406,7 @@ export const builderFrench: BuilderStrings = {
   saveAsCase: 'Enregistrer comme cas de test',
   caseStored: 'Enregistré comme cas de test.',
   runCases: (count) => `Exécuter ${count} cas de test`,
-  evaluatesSaved: 'Les modifications non enregistrées ne sont pas évaluées.',
+  unsavedNotEvaluated: 'Les modifications non enregistrées ne sont pas évaluées.',
   evaluationRuns: (version, done, total) => `Version ${version} : ${done} cas sur ${total}`,
   cancelEvaluation: 'Annuler',
   evaluations: 'Évaluations',

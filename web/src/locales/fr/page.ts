@@ -96,7 +96,7 @@ export const french: Strings = {
   isArchived: (title) => `« ${title} » est archivée.`,
   isBackFromArchive: (title) => `« ${title} » n’est plus archivée.`,
   deleteThis: 'Supprimer',
-  isDeleted: (title) => `« ${title} » est supprimée.`,
+  deletedMessage: (title) => `« ${title} » est supprimée.`,
   undo: 'Annuler',
   arrangingFailed: 'La modification n’a pas pu être enregistrée, car le service est injoignable.',
 
@@ -237,7 +237,7 @@ export const french: Strings = {
   stageRunning: 'en cours',
   stageDone: 'terminée',
   stageFailed: 'en échec',
-  stageBroken: 'non terminée',
+  stageUnfinished: 'non terminée',
   unnamedStage: 'Étape sans nom',
   steps: 'Étapes',
   truncatedText: (shown, all) => `Les ${shown} premiers caractères sur ${all}`,
