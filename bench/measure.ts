@@ -29,8 +29,8 @@ function listChildren(pid: number): number[] {
   return tasks.flatMap((task) => readText(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number));
 }
 
-/** Returns the CPU time of all processors since the start of the machine, including time stolen by a hypervisor. */
-export function readMachineMicros(): number {
+/** Returns the busy time of all processors since boot: user, nice, system, and stolen time, without interrupts. */
+export function readMachineCpuMicros(): number {
   const [user, nice, system, , , , , steal] = readText('/proc/stat').slice(5).trimStart().split(' ').map(Number);
   return ((user ?? 0) + (nice ?? 0) + (system ?? 0) + (steal ?? 0)) * microsPerTick;
 }

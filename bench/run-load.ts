@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Harness, RunningContender } from './contenders.ts';
-import { readMachineMicros, readUsage, type Usage } from './measure.ts';
+import { readMachineCpuMicros, readUsage, type Usage } from './measure.ts';
 import { type Call, toRawRequest } from './requests.ts';
 import { toSpread } from './statistics.ts';
 
@@ -76,7 +76,7 @@ class WindowMeter {
 
   mark(name: string): void {
     const usage = this.#read();
-    const otherMicros = readMachineMicros() - readUsage(process.pid).cpuMicros;
+    const otherMicros = readMachineCpuMicros() - readUsage(process.pid).cpuMicros;
     if (name === 'window-start') {
       this.#start = usage;
       this.#othersStart = otherMicros;

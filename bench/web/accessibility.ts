@@ -28,7 +28,7 @@ export async function measureAccessibility(world: WebWorld): Promise<readonly Fi
     const check = async (view: string, page: Page): Promise<void> => {
       for (const violation of await findAxeViolations(page)) faults.push(`${view}, ${mode}: ${violation.slice(0, 300)}`);
     };
-    const arrival = await world.blank(options);
+    const arrival = await world.openBlank(options);
     await arrival.goto(world.service.url);
     await arrival.getByLabel('Key').waitFor();
     await check('signing in', arrival);

@@ -26,14 +26,14 @@ async function measureVisit(page: Page, address: string): Promise<FirstLoad> {
   const session = await page.context().newCDPSession(page);
   const requests: string[] = [];
   let bytes = 0;
-  let typeface: string | undefined;
+  let typefaceRequestId: string | undefined;
   const typefaceBytes = Promise.withResolvers<number>();
   session.on('Network.requestWillBeSent', ({ request, requestId }) => {
-    if (request.url.includes('public-sans')) typeface = requestId;
+    if (request.url.includes('public-sans')) typefaceRequestId = requestId;
     else if (/^https?:/.test(request.url)) requests.push(`${request.method} ${new URL(request.url).pathname}`);
   });
   session.on('Network.loadingFinished', ({ encodedDataLength, requestId }) => {
-    if (requestId === typeface) typefaceBytes.resolve(encodedDataLength);
+    if (requestId === typefaceRequestId) typefaceBytes.resolve(encodedDataLength);
     else bytes += encodedDataLength;
   });
   await session.send('Network.enable');
@@ -44,7 +44,7 @@ async function measureVisit(page: Page, address: string): Promise<FirstLoad> {
 }
 
 async function measureUsableMs(world: WebWorld): Promise<number> {
-  const page = await world.blank();
+  const page = await world.openBlank();
   const session = await page.context().newCDPSession(page);
   await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
   await page.addInitScript(recordUsable);
@@ -57,7 +57,7 @@ async function measureUsableMs(world: WebWorld): Promise<number> {
 
 /** Measures the cost of a first visit and the time until the user can type on a slow machine. */
 export async function measureFirstLoad(world: WebWorld): Promise<readonly Figure[]> {
-  const page = await world.blank();
+  const page = await world.openBlank();
   const { requests, bytes, typefaceBytes } = await measureVisit(page, world.address);
   await page.context().close();
   const times: number[] = [];

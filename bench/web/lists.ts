@@ -51,7 +51,7 @@ export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
 async function measureServer(where: string, options: WorldOptions): Promise<readonly Figure[]> {
   await using world = await startWebWorld({ ...options, conversations: 'server' });
   await fill(world);
-  const page = await world.blank();
+  const page = await world.openBlank();
   let searchCount = 0;
   page.on('requestfinished', (request) => {
     if (request.url().includes('/v1/chats?query=')) searchCount += 1;

@@ -9,7 +9,7 @@ export interface WebWorld extends AsyncDisposable {
   /** Scripted answers of the deployment `scripted`. */
   readonly upstream: ScriptedUpstream;
   /** Opens an empty page in a new browser context. */
-  blank(options?: BrowserContextOptions): Promise<Page>;
+  openBlank(options?: BrowserContextOptions): Promise<Page>;
   /** Opens a page in a new browser context, signs in, and waits until a chat can start. */
   open(options?: BrowserContextOptions): Promise<Page>;
   /** Address of the page with a key that signs in. */
@@ -56,7 +56,7 @@ export async function startWebWorld({ conversations = 'browser', environment = {
     return context.newPage();
   };
   return {
-    ...{ service, upstream, address, blank },
+    ...{ service, upstream, address, openBlank: blank },
     async open(options) {
       const page = await blank(options);
       await page.goto(address);

@@ -19,13 +19,13 @@ import {
 const applications: Applications = {
   root: { dependencies: ['mid', 'model', 'team/own mail', 'closed'] },
   mid: { dependencies: ['leaf'] },
-  leaf: { dependencies: ['guarded', 'vectors', 'root'], requires: true },
-  'team/own mail': { requires: true },
-  closed: { requires: true, closed: true },
+  leaf: { dependencies: ['guarded', 'vectors', 'root'], requiresConsent: true },
+  'team/own mail': { requiresConsent: true },
+  closed: { requiresConsent: true, closed: true },
   stranger: { dependencies: ['leaf'] },
-  selfish: { dependencies: ['selfish'], requires: true },
+  selfish: { dependencies: ['selfish'], requiresConsent: true },
   constructor: {},
-  toString: { requires: true },
+  toString: { requiresConsent: true },
 };
 
 class WatchedStore extends MemoryConsentStore {
@@ -63,7 +63,7 @@ function formatError(target: string, root: string, suffix = ''): string {
   return `403 consent_required: ${target} needs your consent before ${root} may use it${suffix}`;
 }
 
-describe('a call that requires consent, three levels deep in a chain', () => {
+describe('a call in a chain that requires consent', () => {
   it('is rejected before it is sent, and the error names the root', async () => {
     const before = countCalls('leaf');
     const outcome = await landscape.callThrough(['root', 'mid', 'leaf']);
@@ -82,7 +82,7 @@ describe('a call that requires consent, three levels deep in a chain', () => {
     expect(await landscape.callThrough(via)).toMatch(/^403 consent_required/);
     await accept(landscape.service, via[0] ?? '');
     expect(await landscape.callThrough(via)).toBe('done');
-    expect(await landscape.callThrough(via, 'same')).toBe('done');
+    expect(await landscape.callThrough(via, 'same-project')).toBe('done');
   });
 
   it('is rejected if only another user has accepted the form', async () => {
@@ -191,7 +191,7 @@ describe('a consent', () => {
 
   it('does not cover a deployment that starts to require consent later', async () => {
     await accept(landscape.service, 'root');
-    landscape.reload({ ...applications, mid: { dependencies: ['leaf'], requires: true } });
+    landscape.reload({ ...applications, mid: { dependencies: ['leaf'], requiresConsent: true } });
     expect(await landscape.callThrough(via)).toContain('does not cover mid');
     await accept(landscape.service, 'root');
     expect(await landscape.callThrough(via)).toBe('done');
@@ -208,9 +208,9 @@ describe('an application', () => {
     await accept(landscape.service, 'mid');
     const { service } = landscape;
     const { json: form } = await getConsent(service, 'root');
-    const answers: TestResponse[] = [];
+    const responses: TestResponse[] = [];
     landscape.sideEffects.set('root', async (key) => {
-      answers.push(
+      responses.push(
         await getConsent(service, 'root', key),
         await postConsent(service, 'root', form, key),
         await postConsent(service, 'none', form, key),
@@ -225,12 +225,12 @@ describe('an application', () => {
       );
     });
     expect(await landscape.callThrough(['root', 'mid', 'leaf'])).toMatch(/^403 consent_required/);
-    expect(answers.map(({ status, error }) => [status, error.code])).toEqual(Array(7).fill([403, 'access_denied']));
+    expect(responses.map(({ status, error }) => [status, error.code])).toEqual(Array(7).fill([403, 'access_denied']));
     expect((await consents.list('key:test')).map(({ deployment }) => deployment)).toEqual(['mid']);
   });
 
   it('receives the access error before the consent error, and both before body validation', async () => {
-    const answers: TestResponse[] = [];
+    const responses: TestResponse[] = [];
     landscape.sideEffects.set('root', async (key) => {
       for (const [id, body] of [
         ['closed', '{'],
@@ -239,10 +239,10 @@ describe('an application', () => {
         ['leaf', { messages: hello, stream: true }],
         ['mid', '{'],
       ] as const)
-        answers.push(await sendRequest(landscape.service.url, { path: getChatPath(id), headers: withKey(key), body }));
+        responses.push(await sendRequest(landscape.service.url, { path: getChatPath(id), headers: withKey(key), body }));
     });
     await landscape.callThrough(['root']);
-    expect(answers.map(({ status, error }) => [status, error.code])).toEqual([
+    expect(responses.map(({ status, error }) => [status, error.code])).toEqual([
       [403, 'access_denied'],
       [403, 'consent_required'],
       [403, 'consent_required'],

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { accept, deleteConsent, startLandscape } from './support.ts';
 
-const applications = { root: { dependencies: ['leaf'] }, leaf: { requires: true }, plain: { dependencies: ['model'] } };
+const applications = { root: { dependencies: ['leaf'] }, leaf: { requiresConsent: true }, plain: { dependencies: ['model'] } };
 const options = { consent: { directCalls: 'require' } };
 
 it('a direct call needs consent if the configuration requires it', async () => {

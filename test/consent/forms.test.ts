@@ -26,7 +26,7 @@ const configuration = {
     closed: { endpoint, dependencies: ['team/mail box'], userRoles: ['staff'] },
     plain: { endpoint, dependencies: ['m'] },
   },
-  keys: { [callerKey]: { project: 'test' }, other: { project: 'other' }, same: { project: 'test' } },
+  keys: { [callerKey]: { project: 'test' }, other: { project: 'other' }, 'same-project': { project: 'test' } },
   security: { maxBodyBytes },
 };
 
@@ -97,7 +97,7 @@ describe('the consent form of a deployment', () => {
 
   it('belongs to one user, and all keys of a project are one user', async () => {
     await accept(service, 'assistant');
-    expect(await isAccepted(service, 'assistant', 'same')).toBe(true);
+    expect(await isAccepted(service, 'assistant', 'same-project')).toBe(true);
     expect(await isAccepted(service, 'assistant', 'other')).toBe(false);
     await deleteConsent(service, 'assistant', 'other');
     expect(await isAccepted(service, 'assistant')).toBe(true);

@@ -4,7 +4,7 @@ import { callerKey, type ServiceOptions } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { accept, deleteConsent, getConsent, getForm, isAccepted, postConsent, startLandscape } from './support.ts';
 
-const applications = { root: { dependencies: ['leaf'] }, leaf: { requires: true } };
+const applications = { root: { dependencies: ['leaf'] }, leaf: { requiresConsent: true } };
 const storeError = new Error('canary of the store');
 
 /** Returns a store that rejects every operation with this error. */
@@ -91,7 +91,7 @@ describe('a submitted form', () => {
     const { service } = landscape;
     const exchange = postConsent(service, 'root', { consent: await getForm(service, 'root') });
     await consents.putStarted;
-    landscape.reload({ ...applications, root: { dependencies: ['leaf', 'more'] }, more: { requires: true } });
+    landscape.reload({ ...applications, root: { dependencies: ['leaf', 'more'] }, more: { requiresConsent: true } });
     consents.release();
     expect((await exchange).status).toBe(200);
     expect(await isAccepted(service, 'root')).toBe(false);

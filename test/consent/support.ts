@@ -66,7 +66,9 @@ export interface Landscape extends AsyncDisposable {
 }
 
 /** Dependencies of each application by ID, and whether it requires consent or is closed to the caller. */
-export type Applications = Readonly<Record<string, { dependencies?: readonly string[]; requires?: boolean; closed?: boolean }>>;
+export type Applications = Readonly<
+  Record<string, { dependencies?: readonly string[]; requiresConsent?: boolean; closed?: boolean }>
+>;
 
 /**
  * Starts applications that call one another as their message lists, the model `model`, and two deployments
@@ -85,7 +87,7 @@ export async function startLandscape(
       vectors: { type: 'embedding', upstreams: [{ endpoint: host.endpoint }], features: createForm(true) },
     },
     applications: Object.fromEntries(Object.entries(current).map(([id, entry]) => [id, toEntry(host.url, id, entry)])),
-    keys: { [callerKey]: { project: 'test' }, other: { project: 'other' }, same: { project: 'test' } },
+    keys: { [callerKey]: { project: 'test' }, other: { project: 'other' }, 'same-project': { project: 'test' } },
     ...otherSections,
   });
   const service = await startService(toConfiguration(applications), options);
@@ -110,7 +112,11 @@ export async function startLandscape(
   };
 }
 
-function toEntry(url: string, id: string, { dependencies = [], requires = false, closed = false }: Applications[string]): object {
+function toEntry(
+  url: string,
+  id: string,
+  { dependencies = [], requiresConsent: requires = false, closed = false }: Applications[string],
+): object {
   const endpoint = `${url}/app/${encodeURIComponent(id)}`;
   return { endpoint, dependencies, features: createForm(requires), ...(closed && { userRoles: ['staff'] }) };
 }

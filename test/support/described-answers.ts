@@ -12,7 +12,7 @@ export interface RecordedAnswer {
   readonly text: string;
   /** Whether the response was sent completely. */
   readonly isComplete: boolean;
-  readonly toDocument: () => OpenApiDocument;
+  readonly getOpenApiDocument: () => OpenApiDocument;
 }
 
 /** Longer responses, such as files and overload tests, are not recorded. */
@@ -43,7 +43,7 @@ export function takeRecordedAnswers(): readonly RecordedAnswer[] {
 }
 
 /** Records the responses of a server until the test ends and they are checked against the description. */
-export function recordAnswers(server: Server, toDocument: RecordedAnswer['toDocument']): void {
+export function recordAnswers(server: Server, getOpenApiDocument: RecordedAnswer['getOpenApiDocument']): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '' } = request;
     const [path = ''] = url.split('?', 1);
@@ -78,7 +78,7 @@ export function recordAnswers(server: Server, toDocument: RecordedAnswer['toDocu
         type,
         text,
         isComplete: response.writableFinished,
-        toDocument,
+        getOpenApiDocument,
       });
     });
   });

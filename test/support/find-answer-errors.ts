@@ -9,7 +9,7 @@ const generalStatuses: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
 const relayedTags: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
 const maxValueChars = 600;
 
-class Description {
+class OpenApiValidator {
   readonly #operations: readonly DocumentedOperation[];
   readonly #validators: Validators;
 
@@ -47,21 +47,24 @@ class Description {
 }
 
 /**
- * Cached outside the setup file, which runs again for each test file. Creating a description costs as much time as many test
+ * Cached outside the setup file, which runs again for each test file. Creating a validator takes as long as running many test
  * files.
  */
-const descriptions = new WeakMap<OpenApiDocument, Description>();
+const openApiValidators = new WeakMap<OpenApiDocument, OpenApiValidator>();
 const specification = new Specification();
 
-/** Returns the differences between a response and the description of its service or the specification of its surface. */
+/**
+ * Returns the differences between a response and the OpenAPI document of its service and, for the Responses API, the Open
+ * Responses specification.
+ */
 export function findAnswerErrors(answer: RecordedAnswer): readonly string[] {
-  const document = answer.toDocument();
-  const description = descriptions.get(document) ?? new Description(document);
-  descriptions.set(document, description);
+  const document = answer.getOpenApiDocument();
+  const validator = openApiValidators.get(document) ?? new OpenApiValidator(document);
+  openApiValidators.set(document, validator);
   const { method, path, status } = answer;
   const specificationErrors = status < 300 && areNonconformingUpstreamsAllowed() ? [] : specification.findAnswerErrors(answer);
   const errors = [
-    ...description.findErrors(answer).map((error) => `does not match /openapi.json: ${error}`),
+    ...validator.findErrors(answer).map((error) => `does not match /openapi.json: ${error}`),
     ...specificationErrors.map((error) => `does not match Open Responses: ${error}`),
   ];
   return errors.map((error) => `${method} ${path} ${status}: ${error}`);

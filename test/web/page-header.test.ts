@@ -11,11 +11,11 @@ beforeAll(async () => {
 
 afterAll(() => fixture[Symbol.asyncDispose]());
 
-const line = `getComputedStyle(document.querySelector('.page-header')).boxShadow`;
-/** Matches no shadow, and the first step of its animation. */
-const bare = /^none$| 0px 0px 0px$|rgba\(0, 0, 0, 0\)/;
-const drawn = / 1px 0px 0px$/;
-const name = `Number(getComputedStyle(document.querySelector('.page-name')).opacity)`;
+const shadowScript = `getComputedStyle(document.querySelector('.page-header')).boxShadow`;
+/** Matches a header without a visible shadow, including the first frame of the shadow animation. */
+const noShadow = /^none$| 0px 0px 0px$|rgba\(0, 0, 0, 0\)/;
+const visibleShadow = / 1px 0px 0px$/;
+const titleOpacityScript = `Number(getComputedStyle(document.querySelector('.page-name')).opacity)`;
 const scroll = (page: Page, top: number) => page.evaluate(`document.querySelector('.sheet').scrollTop = ${top}`);
 
 async function openAt(place: string): Promise<Page> {
@@ -28,11 +28,11 @@ async function openAt(place: string): Promise<Page> {
 
 it.each(['usage', 'build/new'])('draws a line under the header if the view is scrolled: %s', async (place) => {
   const page = await openAt(place);
-  await expect.poll(() => page.evaluate(line)).toMatch(bare);
+  await expect.poll(() => page.evaluate(shadowScript)).toMatch(noShadow);
   // The view may still be too short to be scrolled.
-  await expect.poll(() => scroll(page, 200).then(() => page.evaluate(line))).toMatch(drawn);
+  await expect.poll(() => scroll(page, 200).then(() => page.evaluate(shadowScript))).toMatch(visibleShadow);
   await scroll(page, 0);
-  await expect.poll(() => page.evaluate(line)).toMatch(bare);
+  await expect.poll(() => page.evaluate(shadowScript)).toMatch(noShadow);
 });
 
 it('draws a line under the header of a chat if the chat is scrolled', async () => {
@@ -40,16 +40,16 @@ it('draws a line under the header of a chat if the chat is scrolled', async () =
   await sendMessage('Count to 300');
   await readAnswer();
   await page.evaluate(`document.querySelector('.thread').scrollTop = 0`);
-  await expect.poll(() => page.evaluate(line)).toMatch(bare);
+  await expect.poll(() => page.evaluate(shadowScript)).toMatch(noShadow);
   await page.evaluate(`document.querySelector('.thread').scrollTop = 100`);
-  await expect.poll(() => page.evaluate(line)).toMatch(drawn);
+  await expect.poll(() => page.evaluate(shadowScript)).toMatch(visibleShadow);
 });
 
 it('shows the name of a view in the header once its title has scrolled out of sight', async () => {
   const page = await openAt('usage');
-  expect(await page.evaluate(name)).toBe(0);
+  expect(await page.evaluate(titleOpacityScript)).toBe(0);
   await scroll(page, 200);
-  await expect.poll(() => page.evaluate(name)).toBe(1);
+  await expect.poll(() => page.evaluate(titleOpacityScript)).toBe(1);
 });
 
 it('closes the open menu if the window becomes wide, so that the page can be used', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { install } from './install.ts';
 import { runCommand } from './run-command.ts';
-import { installPython } from './runtimes.ts';
+import { installPythonPackages } from './runtimes.ts';
 import type { Stage } from './stage.ts';
 
 const programsFolder = join(import.meta.dirname, '..');
@@ -21,7 +21,7 @@ interface Step {
  * completely, and call the service. Returns one line for each failure.
  */
 export async function checkDescription(stage: Stage): Promise<string[]> {
-  const [python, node] = [await installPython('generator'), await installNode()];
+  const [python, node] = [await installPythonPackages('generator'), await installNpmTools()];
   const folder = await mkdtemp(join(tmpdir(), 'parley-description-'));
   try {
     await fill(folder, { url: `${stage.world.url}/openapi.json`, node });
@@ -35,11 +35,11 @@ export async function checkDescription(stage: Stage): Promise<string[]> {
   }
 }
 
-async function installNode(): Promise<string> {
+async function installNpmTools(): Promise<string> {
   const [manifest, lock] = [join(nodeFolder, 'package.json'), join(nodeFolder, 'package-lock.json')];
   return install({
     name: 'node-description',
-    locks: [process.version, await readFile(lock, 'utf8')],
+    inputs: [process.version, await readFile(lock, 'utf8')],
     toSteps: (into) => [
       { command: ['cp', manifest, lock, into] },
       { command: ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], folder: into },

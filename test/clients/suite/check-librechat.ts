@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installNode } from './install.ts';
+import { installNpmPackages } from './install.ts';
 import { readSnippets } from './page.ts';
 import { responsesDeployments, startResponsesWorld } from './responses-world.ts';
 import { runCommand } from './run-command.ts';
@@ -19,7 +19,7 @@ export const librechatLanguage = 'yaml';
 export async function checkLibrechat(): Promise<string[]> {
   const recipe = (await readSnippets()).find(({ language }) => language === librechatLanguage);
   if (recipe === undefined) return ['docs/clients.md has no recipe of LibreChat'];
-  const node = await installNode('librechat', programFolder);
+  const node = await installNpmPackages('librechat', programFolder);
   const folder = await mkdtemp(join(tmpdir(), 'parley-librechat-'));
   try {
     await using world = await startResponsesWorld();

@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installNode } from './install.ts';
+import { installNpmPackages } from './install.ts';
 import { readSnippets, type Snippet } from './page.ts';
 import { type ResponsesWorld, responsesDeployments, startResponsesWorld, strictDeployments } from './responses-world.ts';
 import { runCommand } from './run-command.ts';
-import { installPython } from './runtimes.ts';
+import { installPythonPackages } from './runtimes.ts';
 
 const programsFolder = join(import.meta.dirname, '..');
 const nodeFolder = join(programsFolder, 'node/responses');
@@ -26,7 +26,7 @@ interface CheckContext {
  * failure.
  */
 export async function checkResponses(): Promise<string[]> {
-  const [node, python] = await Promise.all([installNode('node-responses', nodeFolder), installPython('newest')]);
+  const [node, python] = await Promise.all([installNpmPackages('node-responses', nodeFolder), installPythonPackages('newest')]);
   const folder = await mkdtemp(join(tmpdir(), 'parley-responses-'));
   try {
     await using world = await startResponsesWorld();

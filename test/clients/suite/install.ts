@@ -20,39 +20,39 @@ interface Step extends RunOptions {
 interface Installation {
   readonly name: string;
   /** Files and strings that identify the installation. A change causes another folder. */
-  readonly locks: readonly string[];
+  readonly inputs: readonly string[];
   /** Returns the commands that fill an empty folder. */
   readonly toSteps: (folder: string) => readonly Step[];
 }
 
 /** Returns the installation folder. Fills it, in up to three attempts, unless an earlier run did so with equal locks. */
-export async function install({ name, locks, toSteps }: Installation): Promise<string> {
+export async function install({ name, inputs: locks, toSteps }: Installation): Promise<string> {
   const hash = createHash('sha256');
   for (const lock of locks) hash.update(lock);
   const folder = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);
   const completeMark = join(folder, '.whole');
   if ((await readFile(completeMark).catch(() => undefined)) !== undefined) return folder;
-  process.stderr.write(`${name} is installed below ${cache}, which takes minutes the first time\n`);
-  let why = '';
+  process.stderr.write(`Installing ${name} in ${cache}. This takes minutes the first time.\n`);
+  let failedStep = '';
   for (let index = 0; index < tries; index += 1) {
     if (index > 0) await setTimeout(pauseMs * index);
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
-    why = await runSteps(toSteps(folder));
-    if (why === '') {
+    failedStep = await runSteps(toSteps(folder));
+    if (failedStep === '') {
       await writeFile(completeMark, '');
       return folder;
     }
   }
-  throw new Error(`${name} could not be installed, tried ${tries} times:\n${why}`);
+  throw new Error(`${name} could not be installed, tried ${tries} times:\n${failedStep}`);
 }
 
 /** Installs the manifest and lock of a folder of this repository, without install scripts. Returns the folder. */
-export async function installNode(name: string, from: string): Promise<string> {
+export async function installNpmPackages(name: string, from: string): Promise<string> {
   const [manifest, lock] = [join(from, 'package.json'), join(from, 'package-lock.json')];
   return install({
     name,
-    locks: [process.version, await readFile(lock, 'utf8')],
+    inputs: [process.version, await readFile(lock, 'utf8')],
     toSteps: (into) => [
       { command: ['cp', manifest, lock, into] },
       { command: ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], folder: into },
@@ -60,7 +60,7 @@ export async function installNode(name: string, from: string): Promise<string> {
   });
 }
 
-/** Returns the error output, or an empty string on success. */
+/** Returns the failed command and the end of its output, or an empty string on success. */
 async function runSteps(steps: readonly Step[]): Promise<string> {
   for (const { command, ...options } of steps) {
     const { code, stdout, stderr } = await runCommand(command, { timeoutMs: maxStepMs, ...options });

@@ -1,8 +1,7 @@
 import type { Cell, Deployment, Outcome } from './cells.ts';
 
-/** Cells that are red for a known reason. */
+/** Combinations of client, deployment, and cell that fail for a known reason. An omitted field matches all values. */
 export interface KnownFailure {
-  /** All, if undefined. */
   readonly clients?: readonly string[];
   readonly deployments?: readonly Deployment[];
   readonly cells?: readonly Cell[];
@@ -25,7 +24,7 @@ export const knownFailures: readonly KnownFailure[] = [
   },
 ];
 
-export function isKnown(known: KnownFailure, { client, deployment, cell }: Outcome): boolean {
+export function matchesKnownFailure(known: KnownFailure, { client, deployment, cell }: Outcome): boolean {
   return (
     (known.clients?.includes(client) ?? true) &&
     (known.deployments?.includes(deployment) ?? true) &&

@@ -1,8 +1,8 @@
 import type { Cell } from './cells.ts';
 
 /**
- * Runtime of a program. Python programs have separate environments, because their clients require different versions of each
- * other.
+ * Go, Java, or the Python environment of a program. `newest` has the newest versions of most clients. The other Python
+ * environments exist because their clients require older versions of some packages.
  */
 export type Runtime = 'newest' | 'openai-two' | 'instructor' | 'go' | 'java';
 

@@ -35,22 +35,22 @@ const needed: readonly RuntimeRequirement[] = [
     command: ['go', 'version'],
     pattern: /go(\d+)\.(\d+)/,
     atLeast: [1, 26],
-    debian: 'golang (of the backports if the release has an older one)',
+    debian: 'golang (if the version of the release is too old: from backports)',
   },
   { command: ['javac', '-version'], pattern: /javac (\d+)/, atLeast: [17], debian: 'openjdk-17-jdk-headless' },
   { command: ['mvn', '--version'], pattern: /Maven (\d+)\.(\d+)/, atLeast: [3, 6], debian: 'maven' },
 ];
 
-/** Returns one line for each missing tool, with installation instructions. */
+/** Returns one line, with installation instructions, for each tool that is missing or too old. */
 export async function findMissing(): Promise<string[]> {
   const missing: string[] = [];
   for (const { command, pattern, atLeast, debian } of needed) {
     const { stdout, stderr } = await runCommand(command);
     const found = pattern.exec(`${stdout}${stderr}`)?.slice(1).map(Number);
     if (found !== undefined && !isBelow(found, atLeast)) continue;
-    const has = found === undefined ? 'is missing' : `is ${found.join('.')}`;
+    const installedText = found === undefined ? 'is missing' : `is ${found.join('.')}`;
     const wanted = atLeast.join('.');
-    missing.push(`${command[0]} ${has}. The clients need ${wanted} or newer. On Debian: apt-get install ${debian}`);
+    missing.push(`${command[0]} ${installedText}. The clients need ${wanted} or newer. On Debian: apt-get install ${debian}`);
   }
   return missing;
 }
@@ -62,15 +62,17 @@ function isBelow(found: readonly number[], atLeast: readonly number[]): boolean 
 
 /** Installs the dependencies of the programs and compiles them, unless an earlier run did so with equal sources. */
 export async function prepareRunners(): Promise<Runners> {
-  const [newest, openaiTwo, instructor] = await preparePythons('newest', 'openai-two', 'instructor');
+  const [newest, openaiTwo, instructor] = await preparePythonRunners('newest', 'openai-two', 'instructor');
   const [go, java] = await Promise.all([prepareGo(), prepareJava()]);
   return { newest, 'openai-two': openaiTwo, instructor, go, java };
 }
 
-async function preparePythons<const Names extends readonly Runtime[]>(...names: Names): Promise<{ [At in keyof Names]: Runner }> {
+async function preparePythonRunners<const Names extends readonly Runtime[]>(
+  ...names: Names
+): Promise<{ [At in keyof Names]: Runner }> {
   const runners: Runner[] = [];
   for (const name of names) {
-    const python = join(await installPython(name), 'bin/python');
+    const python = join(await installPythonPackages(name), 'bin/python');
     runners.push({
       toCommand: (program) => [python, '-B', `${program.name}.py`],
       toSnippetCommand: (file) => [python, '-B', file],
@@ -81,13 +83,13 @@ async function preparePythons<const Names extends readonly Runtime[]>(...names: 
   return runners as { [At in keyof Names]: Runner };
 }
 
-/** Returns the folder of the environment that `python/environments` locks under this name. */
-export async function installPython(name: string): Promise<string> {
+/** Installs the packages of `python/environments/<name>.txt` in a virtual environment. Returns its folder. */
+export async function installPythonPackages(name: string): Promise<string> {
   const version = await readVersion('python3', '--version');
   const lock = join(pythonFolder, 'environments', `${name}.txt`);
   return install({
     name: `python-${name}`,
-    locks: [version, await readFile(lock, 'utf8')],
+    inputs: [version, await readFile(lock, 'utf8')],
     toSteps: (into) => [
       { command: ['python3', '-m', 'venv', into] },
       { command: [join(into, 'bin/pip'), 'install', '--quiet', '--require-hashes', '--requirement', lock] },
@@ -96,15 +98,15 @@ export async function installPython(name: string): Promise<string> {
 }
 
 async function prepareGo(): Promise<Runner> {
-  const sum = await readFile(join(goFolder, 'go.sum'), 'utf8');
+  const goSum = await readFile(join(goFolder, 'go.sum'), 'utf8');
   await install({
     name: 'go-modules',
-    locks: [sum],
+    inputs: [goSum],
     toSteps: () => [{ command: ['go', 'mod', 'download'], folder: goFolder }],
   });
   const built = await install({
     name: 'go-programs',
-    locks: [await readVersion('go', 'version'), sum, ...(await readSources(goFolder, '.go'))],
+    inputs: [await readVersion('go', 'version'), goSum, ...(await readSources(goFolder, '.go'))],
     toSteps: (into) => [{ command: ['go', 'build', '-o', into, './...'], folder: goFolder }],
   });
   return {
@@ -118,7 +120,7 @@ async function prepareJava(): Promise<Runner> {
   const pom = await readFile(join(javaFolder, 'pom.xml'), 'utf8');
   const folder = await install({
     name: 'java',
-    locks: [pom],
+    inputs: [pom],
     toSteps: (into) => [
       {
         command: ['mvn', '--batch-mode', '--quiet', '--strict-checksums', `-Dclients.libraries=${into}/libraries`, 'package'],
@@ -130,7 +132,7 @@ async function prepareJava(): Promise<Runner> {
   const names = (await readdir(javaFolder)).filter((name) => name.endsWith('.java'));
   const classes = await install({
     name: 'java-programs',
-    locks: [await readVersion('javac', '-version'), pom, ...(await readSources(javaFolder, '.java'))],
+    inputs: [await readVersion('javac', '-version'), pom, ...(await readSources(javaFolder, '.java'))],
     toSteps: (into) => [{ command: ['javac', '-d', into, '-cp', libraries, ...names], folder: javaFolder }],
   });
   const run = ['java', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', `${libraries}:${classes}`];

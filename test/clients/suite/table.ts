@@ -1,5 +1,5 @@
 import { cells, deploymentIds, deployments, type Outcome } from './cells.ts';
-import { isKnown, knownFailures } from './known-failures.ts';
+import { knownFailures, matchesKnownFailure } from './known-failures.ts';
 import type { Program } from './programs.ts';
 
 /**
@@ -11,7 +11,7 @@ export function toTable(programs: readonly Program[], outcomes: readonly Outcome
   const rows = clients.map(([client]) => ({ client, signs: toSigns(client, outcomes) }));
   const isComplete = ({ signs }: (typeof rows)[number]): boolean => signs.every((sign) => sign === '✓');
   const red = outcomes.filter(({ ok }) => !ok);
-  const reasons = knownFailures.filter((known) => red.some((outcome) => isKnown(known, outcome))).map(toReason);
+  const reasons = knownFailures.filter((known) => red.some((outcome) => matchesKnownFailure(known, outcome))).map(toReason);
   const order = Object.values(deployments).join(', ');
   return [
     'All features work, except with the clients in this table.',

@@ -12,7 +12,14 @@ export class Specification extends Conformance {
     super({ ...objects, ...events, ...ownShapes }, differences);
   }
 
-  findAnswerErrors({ method, path, status, type, text, isComplete }: Omit<RecordedAnswer, 'toDocument'>): readonly string[] {
+  findAnswerErrors({
+    method,
+    path,
+    status,
+    type,
+    text,
+    isComplete,
+  }: Omit<RecordedAnswer, 'getOpenApiDocument'>): readonly string[] {
     const { resource, rest = '' } = surface.exec(path)?.groups ?? {};
     if (resource === undefined || text === '') return [];
     const isStream = type === 'text/event-stream';
