@@ -1,5 +1,5 @@
 import { largeBodies } from './bodies/large-bodies.ts';
-import { callersFaults } from './callers/callers-faults.ts';
+import { clientFaults } from './clients/client-faults.ts';
 import { documents } from './documents/documents.ts';
 import { fuzzRoutes } from './fuzz/fuzz-routes.ts';
 import { fuzzUpstreams } from './fuzz/fuzz-upstreams.ts';
@@ -20,7 +20,7 @@ export const scenarios: readonly Scenario[] = [
   storesAway,
   rollingRestart,
   upstreamFaults,
-  callersFaults,
+  clientFaults,
   largeBodies,
   documents,
   fuzzRoutes,

@@ -183,7 +183,7 @@ const fieldNames = [
   ],
 ];
 
-/** Draws a field whose value can be sent unchanged. The scenario `callers` tests values that break the header section. */
+/** Draws a field whose value can be sent unchanged. The scenario `clients` tests values that break the header section. */
 function oddField(random: Random): [string, string] {
   const value = oddWord(random).replace(/[^\x20-\x7e\x80-\xff]/g, '');
   return [random.pick(fieldNames), random.chance(0.1) ? value.repeat(50) : value];

@@ -17,8 +17,8 @@ const maxMs = 15_000;
 const quietMs = 400;
 
 /** Clients that disconnect, send slowly, do not read, or send invalid requests. */
-export const callersFaults: Scenario = {
-  name: 'callers',
+export const clientFaults: Scenario = {
+  name: 'clients',
   title: 'Clients that disconnect, send slowly, smuggle, and do not read',
   weight: 2,
   async run(ground) {
@@ -43,7 +43,7 @@ export const callersFaults: Scenario = {
 };
 
 async function runCase(url: string, callerCase: CallerCase, tally: Tally): Promise<void> {
-  tally.count('callers');
+  tally.count('clients');
   const beganMs = performance.now();
   const output = await converse(Number(new URL(url).port), callerCase);
   tally.peak('longest ms', Math.round(performance.now() - beganMs));
