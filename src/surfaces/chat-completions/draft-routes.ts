@@ -51,5 +51,5 @@ async function answer({ handler, calls, readDraft }: DraftDeps, { context, calle
   const target = await calls.authorize({ id, deployment: draft.id, draft, caller, record, origin, wantsTrace }, 'chat');
   const request = parseChatRequest(body.request);
   const reply = request.stream === true ? new StreamedReply(context, chunkWriter) : new JsonReply(context);
-  await context.follow(calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
+  await context.awaitReply(calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }

@@ -127,7 +127,7 @@ async function serveChat(deps: ChatCompletionDeps, exchange: Exchange, route: De
     stream === true
       ? new StreamedReply(context, acceptsChunksWithoutChoices ? chunkWriter : new ChoiceChunkWriter())
       : new JsonReply(context);
-  await context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
+  await context.awaitReply(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }
 
 async function serveEmbeddings(deps: ChatCompletionDeps, exchange: Exchange, route: DeploymentRoute): Promise<void> {

@@ -115,7 +115,7 @@ export class RequestContext {
    * Resolves when the reply has ended. Until then, canceling the request cancels the reply. From now on, every response includes
    * the reply's headers, and its tokens are recorded.
    */
-  async follow(answer: Answer, reply: CancelableReply): Promise<void> {
+  async awaitReply(answer: Answer, reply: CancelableReply): Promise<void> {
     this.#answer = answer;
     this.#activeReply = { answer, reply };
     if (this.#cancellation !== undefined) this.#cancelReply(this.#cancellation.reason);

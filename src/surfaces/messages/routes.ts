@@ -72,7 +72,7 @@ async function serveMessages(deps: MessagesDeps, exchange: Exchange): Promise<vo
       ? new StreamedReply(context, new MessageWriter(events, ignored))
       : new JsonMessage(context, events, ignored);
   const chatCall = { request, native, isTranslated: true, affinity, includesCost: context.wantsCost };
-  await context.follow(calls.answer(target, chatCall, reply), reply);
+  await context.awaitReply(calls.answer(target, chatCall, reply), reply);
 }
 
 async function serveCount(deps: MessagesDeps, exchange: Exchange): Promise<void> {

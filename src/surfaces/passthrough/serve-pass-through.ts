@@ -36,7 +36,7 @@ export function createPassThrough(deps: PassThroughDeps) {
         ? readForm(deps, exchange)
         : readJson(deps, exchange));
       const reply = new PassThroughReply(context);
-      await context.follow(deps.calls.passThrough(target, request, reply), reply);
+      await context.awaitReply(deps.calls.passThrough(target, request, reply), reply);
     },
     /** Returns the maximum number of bytes of a form. Undefined if the request is not a form. */
     maxFormBytes: (request: IncomingMessage, api: PassThroughApi) =>

@@ -98,11 +98,11 @@ export async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route
   const chatCall = { ...prepared.input, includesCost: context.wantsCost };
   if (request.stream !== true) {
     const reply = new JsonResponse(context, prepared.translation, prepared.listIgnoredFields);
-    return context.follow(deps.calls.answer(target, chatCall, reply), reply);
+    return context.awaitReply(deps.calls.answer(target, chatCall, reply), reply);
   }
   const reply = createStreamedReply(context, prepared.translation, prepared.listIgnoredFields);
   const onAdmitted = async (): Promise<void> => reply.beginWithin(maxSilenceMs);
-  await context.follow(deps.calls.answer(target, { ...chatCall, onAdmitted }, reply), reply);
+  await context.awaitReply(deps.calls.answer(target, { ...chatCall, onAdmitted }, reply), reply);
 }
 
 /** Returns the storage for a call. A per-request key has no access to the stored responses of its user. */
@@ -172,7 +172,7 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   const opened = { ...existing, input: [...existing.input, compactionPrompt] };
   const prepared = await prepareRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, prepared);
-  await context.follow(deps.calls.answer(target, prepared.input, reply), reply);
+  await context.awaitReply(deps.calls.answer(target, prepared.input, reply), reply);
 }
 
 const prompt = [
