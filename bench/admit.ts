@@ -77,8 +77,8 @@ function createAdmission(
     verifyToken: () => Promise.reject(new Error('no token is sent')),
   });
   const catalog = new Catalog(new MemoryApplicationStore());
-  const dependencies = (now: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot: now, caller });
-  const requireConsent = createRequireConsent({ store: consents, dependencies, onDependencyGraph: () => undefined });
+  const openDependencies = (now: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot: now, caller });
+  const requireConsent = createRequireConsent({ store: consents, openDependencies, onDependencyGraph: () => undefined });
   const counters = new LimitCounters(limits, systemClock);
   const record = noopTelemetry.startCall({} as CallStart);
   const reserveQuota = createReserveQuota({

@@ -73,7 +73,7 @@ Usage
   parley backup --to FOLDER [--data DIR]
                              copies the data of a node with SQLite, even while it runs. See parley backup --help
   parley restore --from FOLDER [--data DIR] [--replace]
-                             puts a backup into a data folder. See parley restore --help
+                             restores a backup into a data folder. See parley restore --help
 
 Options of serve. Defaults of options and variables are in parentheses
   --config FILE              configuration file, JSON (with comments) or YAML. Repeatable, later files win

@@ -70,18 +70,19 @@ function sendToUpstreams(
   { target, request, signal, account }: AccountedCall,
   applicationFields?: ApplicationFields,
 ): Promise<JsonObject> {
-  const attempts = {
+  const failoverInput = {
     target,
     secrets: applicationFields?.secrets ?? [],
     account,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = deps.protocols[upstream.protocol];
-      const attemptFields = buildAttemptFields(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
+      const traceHeaders = toTraceHeaders(target, attempt);
+      const attemptFields = buildAttemptFields(upstream, { traceHeaders, applicationFields, account });
       if (embed !== undefined) return embed({ upstream, request, onQuotaHeaders: deps.onQuotaHeaders, ...attemptFields }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${target.deployment.id} does not support embeddings.`);
     },
   };
-  return fetchFromUpstreams(deps, attempts, signal);
+  return fetchFromUpstreams(deps, failoverInput, signal);
 }
 
 /** Records the prompt tokens, if the upstream reported them. */

@@ -49,7 +49,7 @@ function callUpstreams(
   { target, request, account }: PassThroughInput & { readonly account: CallAccount },
   sink: Sink<PassThroughFrame>,
 ): Handle {
-  const attempts = {
+  const failoverInput = {
     target,
     account,
     mayRepeat: () => !('form' in request) || request.form.canReopen,
@@ -61,7 +61,7 @@ function callUpstreams(
       throw new ParleyError('operation_not_supported', `The upstream of ${target.deployment.id} has no ${request.api}.`);
     },
   };
-  return failover(deps, attempts, sink);
+  return failover(deps, failoverInput, sink);
 }
 
 /** Passes a reply on, and counts its usage and its characters. */

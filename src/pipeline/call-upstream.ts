@@ -38,8 +38,9 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const maxCompletionTokens = target.deployment.limits?.maxCompletionTokens;
     const onIgnored = (fields: readonly string[]): void => account.recordIgnored(fields);
     const sendRequest = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
-      const attemptFields = buildAttemptFields(upstream, { common: toTraceHeaders(target, attempt), applicationFields, account });
-      const supported = toSupported({ request, native }, upstream, account);
+      const traceHeaders = toTraceHeaders(target, attempt);
+      const attemptFields = buildAttemptFields(upstream, { traceHeaders, applicationFields, account });
+      const supported = removeUnsupportedFields({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
         if (native?.translationError !== undefined) throw native.translationError;
         const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
@@ -48,10 +49,11 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
       const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuotaHeaders, ...attemptFields, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
-    const attempts = { target, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest };
-    if (native?.translationError === undefined) return failover(deps, attempts, sink);
+    const failoverInput = { target, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest };
+    if (native?.translationError === undefined) return failover(deps, failoverInput, sink);
     const relayingUpstreams = target.deployment.upstreams.filter((upstream) => isRelayed(native, upstream));
-    return failover(deps, { ...attempts, capableUpstreams: relayingUpstreams.length > 0 ? relayingUpstreams : undefined }, sink);
+    const capableUpstreams = relayingUpstreams.length > 0 ? relayingUpstreams : undefined;
+    return failover(deps, { ...failoverInput, capableUpstreams }, sink);
   };
 }
 
@@ -67,7 +69,7 @@ export function createQuotaListener({ loadBalancer, clock }: FailoverDeps): Upst
  * Returns both forms of the request without top-level fields that the upstream does not support. Records the removed fields.
  * Returns an unchanged form as the same object.
  */
-function toSupported(
+function removeUnsupportedFields(
   { request, native }: Pick<PreparedCall, 'request' | 'native'>,
   { unsupportedFields }: Upstream,
   account: CallAccount,
@@ -97,7 +99,7 @@ function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean 
 }
 
 interface HeaderContext {
-  readonly common: Readonly<Record<string, string>>;
+  readonly traceHeaders: Readonly<Record<string, string>>;
   readonly applicationFields: ApplicationFields | undefined;
   readonly account: CallAccount;
 }
@@ -108,13 +110,13 @@ interface HeaderContext {
  */
 export function buildAttemptFields(
   upstream: Upstream,
-  { common, applicationFields, account }: HeaderContext,
+  { traceHeaders, applicationFields, account }: HeaderContext,
 ): Pick<Attempt, 'headers' | 'query' | 'onHeaders'> {
-  if (applicationFields === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
+  if (applicationFields === undefined || !traits[upstream.protocol].callsDeployments) return { headers: traceHeaders };
   const configured = new Set(Object.keys(upstream.headers).map((name) => name.toLowerCase()));
   const clientHeaders = Object.entries(applicationFields.headers).filter(([name]) => !configured.has(name));
   return {
-    headers: { ...Object.fromEntries(clientHeaders), ...applicationFields.ownHeaders, ...common },
+    headers: { ...Object.fromEntries(clientHeaders), ...applicationFields.ownHeaders, ...traceHeaders },
     query: applicationFields.query,
     ...(applicationFields.returnsHeaders && { onHeaders: (headers) => account.setReplyHeaders(headers) }),
   };

@@ -28,7 +28,7 @@ export async function countTokens(
   const request = prepareRequest(clientRequest, deployment);
   const upstreams = deployment.upstreams.filter((upstream) => deps.protocols[upstream.protocol]?.countTokens !== undefined);
   if (native === undefined || upstreams.length === 0) return estimateRequestTokens(request);
-  const attempts = {
+  const failoverInput = {
     target: { ...target, deployment: { ...deployment, upstreams } },
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = deps.protocols[upstream.protocol];
@@ -37,7 +37,7 @@ export async function countTokens(
       return count({ upstream, request, headers: toTraceHeaders(target, attempt), native }, withEstimate(reply, estimate));
     },
   };
-  return fetchFromUpstreams(deps, attempts, signal);
+  return fetchFromUpstreams(deps, failoverInput, signal);
 }
 
 /** Passes a count on. Replaces the error of an upstream that does not count tokens with an estimate. */

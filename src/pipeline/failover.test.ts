@@ -5,7 +5,7 @@ import { systemClock } from '#base/time/clock.ts';
 import type { AttemptOutcome } from '#domain/calls/telemetry.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
-import { type Attempts, failover, fetchFromUpstreams } from './failover.ts';
+import { type FailoverInput, failover, fetchFromUpstreams } from './failover.ts';
 
 const upstream = { id: 'app', revision: 'app', protocol: 'openai', headers: {}, weight: 1, tier: 0 } as unknown as Upstream;
 const ended = { end: () => undefined, recordFirstFrame: () => undefined };
@@ -14,7 +14,7 @@ const ended = { end: () => undefined, recordFirstFrame: () => undefined };
 function failCalls(hasRejectedInnerCall: boolean): number {
   const deps = { loadBalancer: new LoadBalancer(), clock: { nowMs: () => 0 } };
   let count = 0;
-  const sendRequest: Attempts<never>['sendRequest'] = (_upstream, _attempt, sink) => {
+  const sendRequest: FailoverInput<never>['sendRequest'] = (_upstream, _attempt, sink) => {
     count += 1;
     sink.fail(new UpstreamError('refused', 'failed', { status: 500 }));
     return { pause: () => undefined, resume: () => undefined, cancel: () => undefined };
@@ -45,7 +45,7 @@ it('fetchFromUpstreams records an attempt that returned its result as ok', async
   const attempts = {
     target: { call: { record: { startAttempt } }, deployment: { id: 'd', upstreams: [upstream], maxAttempts: 1 } },
     sendRequest: (_upstream: unknown, _attempt: unknown, sink: Sink<number>) => pipeOneFrom(async () => 1, sink),
-  } as unknown as Attempts<number>;
+  } as unknown as FailoverInput<number>;
   const deps = { loadBalancer: new LoadBalancer(), clock: systemClock };
   expect(await fetchFromUpstreams(deps, attempts, new AbortController().signal)).toBe(1);
   expect(outcomes).toEqual(['ok']);

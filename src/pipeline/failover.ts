@@ -19,15 +19,16 @@ import {
 import type { WaitingCall } from '#domain/upstreams/upstream-queue.ts';
 import type { CallAccount } from './call-account.ts';
 
-const firstWaitMs = 50;
+/** Delay of the second attempt of a call, if it repeats an upstream. Each further attempt doubles the delay. */
+const firstRetryDelayMs = 50;
 
 export interface FailoverDeps {
   readonly loadBalancer: LoadBalancer;
   readonly clock: Clock;
 }
 
-/** The call, and the function that sends its request to one upstream. */
-export interface Attempts<Item> {
+/** A call, and the function that sends its request to one upstream. */
+export interface FailoverInput<Item> {
   readonly target: Pick<Target, 'call' | 'deployment' | 'snapshot'>;
   readonly affinity?: string | undefined;
   /** Upstreams that can answer the request. Undefined means that every upstream of the deployment can. */
@@ -46,11 +47,11 @@ export interface Attempts<Item> {
  * Calls one upstream after the other until one sends a first item. Failures after the first item are not retried. The last
  * failure is pushed as an error that the client may see.
  */
-export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>): Handle {
-  const run = new Failover(deps, attempts, sink);
-  const isSelective = attempts.capableUpstreams !== undefined;
-  if (deps.loadBalancer.queue.hasWaiting(attempts.target.deployment.id, isSelective)) run.wait(attempts);
-  else run.next(attempts);
+export function failover<Item>(deps: FailoverDeps, input: FailoverInput<Item>, sink: Sink<Item>): Handle {
+  const run = new Failover(deps, input, sink);
+  const isSelective = input.capableUpstreams !== undefined;
+  if (deps.loadBalancer.queue.hasWaiting(input.target.deployment.id, isSelective)) run.wait(input);
+  else run.next(input);
   return run;
 }
 
@@ -60,12 +61,12 @@ export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sin
  */
 export async function fetchFromUpstreams<Result>(
   deps: FailoverDeps,
-  attempts: Attempts<Result>,
+  input: FailoverInput<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
   let first: { readonly result: Result } | undefined;
   // Reads to the end, because an attempt that is not read to its end counts as canceled.
-  for await (const result of toAsyncIterable<Result>((sink) => failover(deps, attempts, sink), signal)) first ??= { result };
+  for await (const result of toAsyncIterable<Result>((sink) => failover(deps, input, sink), signal)) first ??= { result };
   if (first === undefined) throw new Error('The upstream returned no result and no error');
   return first.result;
 }
@@ -78,36 +79,36 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   readonly #secrets: readonly string[];
   readonly #deploymentId: string;
   /** Dropped with the first item, so that a long stream does not retain the request in memory. */
-  #attempts: Attempts<Item> | undefined;
+  #input: FailoverInput<Item> | undefined;
   #attempt: AttemptRecord | undefined;
   #upstream: Upstream | undefined;
   /** Upstream with `maxParallel` whose slot the current attempt occupies. */
   #occupied: Upstream | undefined;
-  #tries = 0;
+  #attemptCount = 0;
   /** Start of the current attempt. */
   #requestedAtMs = 0;
   /** IDs of the upstreams that failed. */
   #triedIds = noIds;
   #error: UpstreamError | undefined;
 
-  constructor(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>) {
+  constructor(deps: FailoverDeps, input: FailoverInput<Item>, sink: Sink<Item>) {
     super();
     this.#deps = deps;
     this.#sink = sink;
-    this.#secrets = attempts.secrets ?? [];
-    this.#deploymentId = attempts.target.deployment.id;
-    this.#attempts = attempts;
+    this.#secrets = input.secrets ?? [];
+    this.#deploymentId = input.target.deployment.id;
+    this.#input = input;
   }
 
   /** Calls the next upstream, or waits if all are full. */
-  next(attempts: Attempts<Item>): void {
-    if (!this.#tryNext(attempts)) this.wait(attempts);
+  next(input: FailoverInput<Item>): void {
+    if (!this.#tryNext(input)) this.wait(input);
   }
 
   /** Waits until an upstream has capacity. */
-  wait(attempts: Attempts<Item>): void {
+  wait(input: FailoverInput<Item>): void {
     const { loadBalancer, clock } = this.#deps;
-    const { call: recordedCall, deployment, snapshot } = attempts.target;
+    const { call: recordedCall, deployment, snapshot } = input.target;
     const { caller, record } = recordedCall;
     const startedAtMs = clock.nowMs();
     const timeout = new AbortController();
@@ -123,9 +124,9 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
       caller: caller.subject,
       startedAtMs,
       isBatch: isBatchCaller(snapshot.configuration.roles, caller.roles),
-      isSelective: attempts.capableUpstreams !== undefined,
+      isSelective: input.capableUpstreams !== undefined,
       start: () => {
-        const hasStarted = this.#tryNext(attempts);
+        const hasStarted = this.#tryNext(input);
         if (hasStarted) end();
         return hasStarted;
       },
@@ -152,40 +153,40 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
    * Calls the next upstream, or fails. An upstream that has already failed is called again only after a delay. Returns false if
    * every upstream that can answer is full.
    */
-  #tryNext(attempts: Attempts<Item>): boolean {
+  #tryNext(input: FailoverInput<Item>): boolean {
     const { loadBalancer, clock } = this.#deps;
-    const { affinity, target, capableUpstreams = target.deployment.upstreams } = attempts;
-    const mayTry = this.#tries < target.deployment.maxAttempts;
+    const { affinity, target, capableUpstreams = target.deployment.upstreams } = input;
+    const mayTry = this.#attemptCount < target.deployment.maxAttempts;
     const options = { triedIds: this.#triedIds, affinity, nowMs: clock.nowMs(), call: this };
     const upstream = mayTry ? loadBalancer.pick(capableUpstreams, options) : undefined;
     if (upstream === 'full') return false;
-    if (upstream === undefined) this.#giveUp(attempts);
-    else this.#callUpstream(attempts, upstream);
+    if (upstream === undefined) this.#giveUp(input);
+    else this.#callUpstream(input, upstream);
     return true;
   }
 
-  #callUpstream(attempts: Attempts<Item>, upstream: Upstream): void {
-    this.#tries += 1;
+  #callUpstream(input: FailoverInput<Item>, upstream: Upstream): void {
+    this.#attemptCount += 1;
     this.#upstream = upstream;
     if (upstream.maxParallel !== undefined) {
       this.#deps.loadBalancer.occupy(upstream);
       this.#occupied = upstream;
     }
-    if (this.#triedIds.has(upstream.id)) return this.#retryLater(attempts, upstream);
+    if (this.#triedIds.has(upstream.id)) return this.#retryLater(input, upstream);
     try {
-      this.follow(this.#sendRequest(attempts, upstream));
+      this.follow(this.#sendRequest(input, upstream));
     } catch (error) {
       this.fail(error);
     }
   }
 
   frame(item: Item): void {
-    if (this.#attempts !== undefined) this.#succeeded();
+    if (this.#input !== undefined) this.#recordSuccess();
     this.#sink.frame(item);
   }
 
   end(): void {
-    if (this.#attempts !== undefined) this.#succeeded();
+    if (this.#input !== undefined) this.#recordSuccess();
     this.#attempt?.end('ok', this.#deps.clock.nowMs());
     this.#vacate();
     this.#sink.end();
@@ -199,14 +200,14 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     if (!(cause instanceof UpstreamError) || upstream === undefined) return this.#sink.fail(cause);
     const error = withoutSecrets(cause, upstream, this.#secrets);
     const isRejection = isCallRejection(error, upstream);
-    const attempts = this.#attempts;
-    const concernsOnlyClient = isRejection || attempts?.account?.hasRejectedInnerCall === true;
-    if (concernsOnlyClient) attempts?.target.call.caller.chain?.onRejection?.();
-    if (attempts === undefined) return this.#sink.fail(isRejection ? toRejectionError(error) : error);
+    const input = this.#input;
+    const concernsOnlyClient = isRejection || input?.account?.hasRejectedInnerCall === true;
+    if (concernsOnlyClient) input?.target.call.caller.chain?.onRejection?.();
+    if (input === undefined) return this.#sink.fail(isRejection ? toRejectionError(error) : error);
     this.#error = error;
-    if (!concernsOnlyClient) this.#recordFailure(error, { upstream, attempts });
-    if (!concernsOnlyClient && isRetryable(error) && attempts.mayRepeat?.() !== false) this.next(attempts);
-    else this.#giveUp(attempts);
+    if (!concernsOnlyClient) this.#recordFailure(error, { upstream, input });
+    if (!concernsOnlyClient && isRetryable(error) && input.mayRepeat?.() !== false) this.next(input);
+    else this.#giveUp(input);
   }
 
   override cancel(): void {
@@ -216,7 +217,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     super.cancel();
   }
 
-  #sendRequest({ sendRequest, target, account }: Attempts<Item>, upstream: Upstream): Handle {
+  #sendRequest({ sendRequest, target, account }: FailoverInput<Item>, upstream: Upstream): Handle {
     account?.startAttempt();
     this.#requestedAtMs = this.#deps.clock.nowMs();
     const attempt = target.call.record.startAttempt(upstream.id, this.#requestedAtMs);
@@ -224,11 +225,11 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     return sendRequest(upstream, attempt, this);
   }
 
-  #retryLater(attempts: Attempts<Item>, upstream: Upstream): void {
-    const waitMs = firstWaitMs * 2 ** (this.#tries - 2);
+  #retryLater(input: FailoverInput<Item>, upstream: Upstream): void {
+    const waitMs = firstRetryDelayMs * 2 ** (this.#attemptCount - 2);
     this.startAfter(
       (signal) => this.#deps.clock.sleep(waitMs, signal),
-      () => this.#sendRequest(attempts, upstream),
+      () => this.#sendRequest(input, upstream),
       (error) => this.fail(error),
     );
   }
@@ -245,17 +246,17 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     queueMicrotask(() => loadBalancer.queue.startNext(this.#deploymentId));
   }
 
-  #succeeded(): void {
-    this.#attempts = undefined;
+  #recordSuccess(): void {
+    this.#input = undefined;
     this.#error = undefined;
     if (this.#upstream !== undefined) this.#deps.loadBalancer.recordSuccess(this.#upstream, this.#requestedAtMs);
   }
 
   /** Records the failure of an upstream. Further failures of an upstream in the same call do not count as new failures. */
-  #recordFailure(error: UpstreamError, { upstream, attempts }: { upstream: Upstream; attempts: Attempts<Item> }): void {
+  #recordFailure(error: UpstreamError, { upstream, input }: { upstream: Upstream; input: FailoverInput<Item> }): void {
     const { loadBalancer, clock } = this.#deps;
     const nowMs = clock.nowMs();
-    const caller = error.isBeforeRequest ? undefined : attempts.target.call.caller.subject;
+    const caller = error.isBeforeRequest ? undefined : input.target.call.caller.subject;
     if (error.status === 429) loadBalancer.recordRateLimit(upstream, error, nowMs);
     else if (isDown(error) && !this.#triedIds.has(upstream.id))
       loadBalancer.recordFailure(upstream, { nowMs, caller, message: getOwnMessage(error) });
@@ -263,11 +264,11 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     this.#triedIds = new Set([...this.#triedIds, upstream.id]);
   }
 
-  #giveUp(attempts: Attempts<Item>): void {
+  #giveUp(input: FailoverInput<Item>): void {
     const [error, upstream] = [this.#error, this.#upstream];
     const hasFailed = error !== undefined && upstream !== undefined;
     this.#sink.fail(
-      hasFailed ? toCallerError(error, attempts.target.deployment.id, upstream) : createUnavailableError(this.#deps, attempts),
+      hasFailed ? toCallerError(error, input.target.deployment.id, upstream) : createUnavailableError(this.#deps, input),
     );
   }
 }
@@ -297,7 +298,7 @@ function getOutcome(error: unknown): AttemptOutcome {
 /** Returns the error for a call that no upstream accepts. */
 function createUnavailableError(
   { loadBalancer, clock }: FailoverDeps,
-  { target: { deployment }, capableUpstreams }: Pick<Attempts<unknown>, 'target' | 'capableUpstreams'>,
+  { target: { deployment }, capableUpstreams }: Pick<FailoverInput<unknown>, 'target' | 'capableUpstreams'>,
 ): ParleyError {
   const upstreams = (capableUpstreams ?? deployment.upstreams).filter(({ weight }) => weight > 0);
   const capability = capableUpstreams === undefined ? '' : ' that can answer this request';

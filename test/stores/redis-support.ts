@@ -26,8 +26,8 @@ export async function openNode({ url, ...options }: NodeOptions): Promise<RedisN
     reportedErrors.push(`${report}: ${message} (${cause?.message})`);
   };
   const link = await openRedis(new Secret(url), { reportError: recordError, randomBytes });
-  const newKey = () => randomBytes(32).toString('base64url');
-  const keys = new RedisPerRequestKeys({ link, clock: systemClock, newKey, reportError: recordError, ...options });
+  const createRandomPart = () => randomBytes(32).toString('base64url');
+  const keys = new RedisPerRequestKeys({ link, clock: systemClock, createRandomPart, reportError: recordError, ...options });
   return {
     link,
     keys,

@@ -10,7 +10,7 @@ import type { Closeable, EphemeralStores, StoreDeps } from './stores.ts';
 /** Opens the stores for data that lives as long as a call or a limit window, in the Redis that nodes share. */
 export async function openRedisStores(url: Secret, { clock, reportError }: StoreDeps): Promise<Closeable<EphemeralStores>> {
   const link = await openRedis(url, { reportError, randomBytes });
-  const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey: createRandomSecret, reportError });
+  const perRequestKeys = new RedisPerRequestKeys({ link, clock, createRandomPart: createRandomSecret, reportError });
   const limits = new RedisLimitStore(link, clock);
   return {
     perRequestKeys,

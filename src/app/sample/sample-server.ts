@@ -172,7 +172,7 @@ function findOpeningHours(day: string): Readonly<Record<string, string>> | undef
   return { day: dayName, ...(openingHours.get(dayName) ?? { closed: 'all day' }) };
 }
 
-/** Returns the status of a book, or a text that lists available titles. */
+/** Returns the status of a book, or a text with some titles of the library. */
 function describeBookStatus(title: string): string {
   const status = bookStatuses.get(title.trim().toLowerCase());
   return (

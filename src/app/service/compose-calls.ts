@@ -124,7 +124,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
   };
   const consent = {
     store: deps.stores.consents,
-    dependencies: (snapshot: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot, caller }),
+    openDependencies: (snapshot: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot, caller }),
     onDependencyGraph,
   };
   const requireConsent = createRequireConsent(consent);

@@ -31,7 +31,7 @@ import { GroupRoles } from '#services/scim/group-roles.ts';
 import { People } from '#services/scim/people.ts';
 import { AddinMount } from '#surfaces/addin/mount.ts';
 import { listAliasOperations } from '#surfaces/chat-completions/openapi.ts';
-import { compatErrorDialectAt } from '#surfaces/chat-completions/replies.ts';
+import { createErrorDialectSelector } from '#surfaces/chat-completions/replies.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
 import { withCorsHeaders } from '#surfaces/http/cross-origin.ts';
 import { FastPath } from '#surfaces/http/fast-path.ts';
@@ -154,9 +154,9 @@ function withSavedApplications(recordAudit: RecordAudit, onSaved: (id: string) =
 function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): FastifyInstance {
   const { aliases } = snapshot().configuration;
   const allowedOrigins = () => snapshot().configuration.security.allowedOrigins;
-  const compatDialectAt = compatErrorDialectAt(['compat', ...aliases.compat]);
+  const toCompatDialect = createErrorDialectSelector(['compat', ...aliases.compat]);
   const dialectAt = errorDialectAt(aliases.msgapi, (path) =>
-    path.startsWith(`${scimPrefix}/`) ? scimErrorDialect : compatDialectAt(path),
+    path.startsWith(`${scimPrefix}/`) ? scimErrorDialect : toCompatDialect(path),
   );
   const addin = new AddinMount(snapshot);
   const newRequestId = createLetterIds();
@@ -175,7 +175,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
   });
   enforceBodyPace(app.server);
   fastPath.collectRoutes(app);
-  addin.guard(app);
+  addin.addHooks(app);
   rejectInvalidHeaders(app);
   handleErrors(app, {
     reportError: (error, id) => reportError(`request ${id} failed`, error),

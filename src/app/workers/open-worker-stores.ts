@@ -11,7 +11,7 @@ export function openWorkerStores(
   { clock, reportError }: StoreDeps,
 ): Closeable<EphemeralStores> {
   const limits = new WorkerLimitStore(channel, clock);
-  const perRequestKeys = new WorkerPerRequestKeys({ channel, worker, newKey: createRandomSecret, reportError });
+  const perRequestKeys = new WorkerPerRequestKeys({ channel, worker, createRandomPart: createRandomSecret, reportError });
   const broadcast = new WorkerBroadcast(channel);
   handlers.set('limits.recall', limits.returnShares);
   handlers.set('keys.find', perRequestKeys.findStored);

@@ -21,7 +21,7 @@ function check<const Kind extends string, Fields extends TProperties>(type: Kind
 const tool = text('Name of the tool as in the trace.', 200);
 
 /** Schemas of the checks on an answer, by `type`. */
-export const checkForms = {
+export const checkSchemas = {
   contains: check(
     'contains',
     {
@@ -73,11 +73,11 @@ export const checkForms = {
     'The time for the answer must not exceed the maximum.',
   ),
 } as const;
-export type CheckType = keyof typeof checkForms;
+export type CheckType = keyof typeof checkSchemas;
 
-const checks = Object.values(checkForms);
+const checks = Object.values(checkSchemas);
 export const EvaluationCheck = Type.Union(checks as never);
-export type EvaluationCheck = Static<(typeof checkForms)[CheckType]>;
+export type EvaluationCheck = Static<(typeof checkSchemas)[CheckType]>;
 
 /** A question to an application, with checks on its answer. */
 export const EvaluationCase = Type.Object(

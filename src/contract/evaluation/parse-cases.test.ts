@@ -34,7 +34,7 @@ describe('parseCases', () => {
 
   it('rejects more than 1000 patterns in one body', () => {
     const cases = Array.from({ length: 51 }, () => caseWith(Array(20).fill('x')));
-    expect(() => parseCases({ cases })).toThrow('cases must have at most 1000 checks of the type matches');
+    expect(() => parseCases({ cases })).toThrow('cases must have at most 1000 checks of the type "matches"');
   });
 });
 

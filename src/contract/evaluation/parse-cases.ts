@@ -6,12 +6,12 @@ import { parseMessage } from '../chat/parse-message.ts';
 import { ParleyError } from '../errors/errors.ts';
 import { createRequestError, joinPath, requireShape } from '../errors/request-error.ts';
 import { compileShape } from '../schemas/compile-shape.ts';
-import { type CheckType, caseBounds, checkForms, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
+import { type CheckType, caseBounds, checkSchemas, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
 
-const forms = new Map(
-  Object.entries(checkForms).map(([type, form]) => [
+const checkParsers = new Map(
+  Object.entries(checkSchemas).map(([type, schema]) => [
     type,
-    { shape: compileShape(form as TSchema), keys: Object.keys(form.properties) },
+    { shape: compileShape(schema as TSchema), keys: Object.keys(schema.properties) },
   ]),
 );
 const caseKeys = ['name', 'input', 'checks'];
@@ -38,7 +38,7 @@ export function parseCaseList(list: readonly unknown[], path: string): readonly 
     throw createRequestError(subject, `must have at most ${caseBounds.maxTotalChars} characters of JSON`);
   const patterns: LocatedPattern[] = [];
   const cases = list.map((item, index) => readCase(item, `${path}[${index}]`, patterns));
-  requirePatterns(patterns, subject);
+  requireValidPatterns(patterns, subject);
   return cases;
 }
 
@@ -51,7 +51,7 @@ interface LocatedPattern {
 export function parseCase(value: unknown, path = ''): EvaluationCase {
   const patterns: LocatedPattern[] = [];
   const parsed = readCase(value, path, patterns);
-  requirePatterns(patterns, path || 'The body');
+  requireValidPatterns(patterns, path || 'The body');
   return parsed;
 }
 
@@ -99,19 +99,19 @@ function parseInput(input: unknown, path: string): EvaluationCase['input'] {
 
 function parseCheck(value: unknown, path: string): EvaluationCheck {
   if (!isJsonObject(value)) throw createRequestError(path, 'must be an object');
-  const form = forms.get(String(value.type));
-  if (form === undefined) throw createRequestError(`${path}.type`, `must be one of ${[...forms.keys()].join(', ')}`);
-  rejectUnknown(value, form.keys, path);
+  const parser = checkParsers.get(String(value.type));
+  if (parser === undefined) throw createRequestError(`${path}.type`, `must be one of ${[...checkParsers.keys()].join(', ')}`);
+  rejectUnknown(value, parser.keys, path);
   rejectLongTexts(value, path);
-  const check = requireShape<Static<(typeof checkForms)[CheckType]>>(form.shape as never, value, path);
+  const check = requireShape<Static<(typeof checkSchemas)[CheckType]>>(parser.shape as never, value, path);
   if (check.type === 'json_schema' && JSON.stringify(check.schema).length > maxSchemaChars)
     throw createRequestError(`${path}.schema`, `must have at most ${maxSchemaChars} characters`);
   return check;
 }
 
-/** The schema counts a letter with its combining marks as one character, so a text within its limit can be larger. */
+/** Rejects texts of more than `maxLength` UTF-16 code units. The schema counts a letter with combining marks only once. */
 function rejectLongTexts(check: JsonObject, path: string): void {
-  const { properties } = checkForms[check.type as CheckType];
+  const { properties } = checkSchemas[check.type as CheckType];
   for (const [key, { maxLength }] of Object.entries(properties as Record<string, { maxLength?: number }>)) {
     const expected = check[key];
     if (typeof expected === 'string' && maxLength !== undefined && expected.length > maxLength)
@@ -119,9 +119,9 @@ function rejectLongTexts(check: JsonObject, path: string): void {
   }
 }
 
-function requirePatterns(patterns: readonly LocatedPattern[], subject: string): void {
+function requireValidPatterns(patterns: readonly LocatedPattern[], subject: string): void {
   if (patterns.length > caseBounds.maxPatterns)
-    throw createRequestError(subject, `must have at most ${caseBounds.maxPatterns} checks of the type matches`);
+    throw createRequestError(subject, `must have at most ${caseBounds.maxPatterns} checks of the type "matches"`);
   if (patterns.length === 0) return;
   let current = subject;
   try {
@@ -152,7 +152,7 @@ export interface EvaluationRequest {
   readonly version?: number;
   /** Number of concurrent cases. Default: the maximum of the service. */
   readonly parallel?: number;
-  /** Cases that replace the stored cases of the application. */
+  /** Cases to run instead of the stored cases of the application. */
   readonly cases?: readonly EvaluationCase[];
 }
 
@@ -161,7 +161,7 @@ const maxParallel = 64;
 const maxVersion = 2 ** 31 - 1;
 
 /** Schema of `EvaluationRequest` for the API description, without `cases`. */
-export const EvaluationRequestForm = {
+export const EvaluationRequestSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -227,7 +227,7 @@ export function parseCsvCases(text: string): readonly JsonObject[] {
     throw createTableError(
       `has the unknown column ${JSON.stringify(unknown.slice(0, 64))}. Known columns: ${knownColumns.join(', ')}`,
     );
-  if (!names.includes('input')) throw createTableError('has no column input in its first line');
+  if (!names.includes('input')) throw createTableError('must have the column "input" in its first line');
   return rows.map((row) => toCase(names, row));
 }
 

@@ -11,7 +11,7 @@ const Equal = strict(
     condition_type: Type.Literal('eq'),
     property_name: property,
     const: Type.Union([Type.String({ maxLength: fieldBounds.maxTextChars }), Type.Boolean()], {
-      description: 'The exact value. For `application`: true or "application", false or "model".',
+      description: 'The exact value. For `application`, true and "application" are equal, as are false and "model".',
     }),
   },
   { description: 'True if the property has this value.' },

@@ -11,7 +11,7 @@ export const subjectPrefixes = {
   service: 'parley:',
 } as const;
 
-/** Returns the subject of a user of an identity provider. The claim of a user of the first provider has no prefix. */
+/** Returns the subject of a user of an identity provider. Claims of the first provider get a prefix only if they are reserved. */
 export function toTokenSubject({ name, isFirst }: { readonly name: string; readonly isFirst: boolean }, claim: string): string {
   return isFirst && !isReservedSubject(claim) ? claim : `${toProviderPrefix(name)}${claim}`;
 }
@@ -26,7 +26,7 @@ function toProviderPrefix(name: string): string {
   return `${subjectPrefixes.token}${name.replace(/[%:]/g, encodeURIComponent)}:`;
 }
 
-/** Returns whether only Parley may give the subject. */
+/** Returns whether the subject starts with a prefix that only Parley assigns. */
 function isReservedSubject(subject: string): boolean {
   return Object.values(subjectPrefixes).some((prefix) => subject.startsWith(prefix));
 }

@@ -39,7 +39,7 @@ export async function toChatSnapshot(chat: StoredChat, subject: string, findEtag
   for (const turn of visibleTurns) if (turn.kind === 'question') files.addAttached(turn.attachments);
   for (const turn of visibleTurns) shared.push(await toSharedTurn(turn, files));
   const { title = '', deployment = '' } = head.fields;
-  // The initial title starts like the first question, which the user may have replaced.
+  // A title from the first question is created again, because the old text of an edited question must not be shared.
   const titleQuestion = turns.find((turn) => turn.parent === '' && toChatTitle(turn) === title);
   const sharedTitle = titleQuestion === undefined ? String(title) : toChatTitle(shared[0] ?? {});
   return { title: sharedTitle, deployment: String(deployment), turns: shared, files: files.all };

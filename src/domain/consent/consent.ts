@@ -7,13 +7,13 @@ import { type DependencyGraph, type OpenDependencies, walkDependencies } from '.
 
 export interface ConsentDeps {
   readonly store: ConsentStore;
-  readonly dependencies: OpenDependencies;
+  readonly openDependencies: OpenDependencies;
   /** Called with each resolved graph. */
   readonly onDependencyGraph: (graph: DependencyGraph) => void;
 }
 
 /** Caller, deployment, and configuration that a consent applies to. */
-export interface ConsentSubject {
+export interface ConsentContext {
   readonly caller: Caller;
   readonly deployment: Deployment;
   readonly snapshot: ConfigSnapshot;
@@ -30,15 +30,15 @@ interface ConsentStatus {
 /** Returns the consent form of a deployment under this configuration. */
 export async function buildConsentForm(
   deps: ConsentDeps,
-  { caller, deployment, snapshot }: ConsentSubject,
+  { caller, deployment, snapshot }: ConsentContext,
 ): Promise<ConsentForm> {
-  const graph = await walkDependencies(deployment, deps.dependencies(snapshot, caller));
+  const graph = await walkDependencies(deployment, deps.openDependencies(snapshot, caller));
   deps.onDependencyGraph(graph);
   return toConsentForm(graph);
 }
 
 /** Returns the form of a deployment, and whether the caller's user accepted it (docs/consent.md). */
-export async function getConsentStatus(deps: ConsentDeps, context: ConsentSubject): Promise<ConsentStatus> {
+export async function getConsentStatus(deps: ConsentDeps, context: ConsentContext): Promise<ConsentStatus> {
   const form = await buildConsentForm(deps, context);
   if (requiresNoConsent(form)) return { form, isAccepted: true };
   const stored = await deps.store.find(context.caller.subject, context.deployment.id);
@@ -73,14 +73,14 @@ export interface ConsentStore {
   find(subject: string, deployment: string): Promise<StoredConsent | undefined>;
   /** Replaces the stored consent. The write is durable after it resolves. */
   put(subject: string, consent: StoredConsent): Promise<void>;
-  /** Resolves after no node uses the consent. Has no effect if it does not exist. */
+  /** Resolves when the consent is no longer used on any node. Has no effect if it does not exist. */
   delete(subject: string, deployment: string): Promise<void>;
   /** Returns the consents of a user, ordered by deployment. */
   list(subject: string): Promise<readonly StoredConsent[]>;
 }
 
 /** Throws `consent_required` if the user has not given a required consent. Returns undefined if the call requires no consent. */
-export type RequireConsent = (context: ConsentSubject) => Promise<void> | undefined;
+export type RequireConsent = (context: ConsentContext) => Promise<void> | undefined;
 
 /** Creates the check of docs/consent.md. Only calls that require consent cause a lookup. */
 export function createRequireConsent(deps: ConsentDeps): RequireConsent {
@@ -94,7 +94,7 @@ export function createRequireConsent(deps: ConsentDeps): RequireConsent {
 }
 
 /** Uses the form that the user accepted for the root, regardless of later changes in the graph. */
-async function requireOnPath({ store }: ConsentDeps, context: ConsentSubject, path: readonly string[]): Promise<void> {
+async function requireOnPath({ store }: ConsentDeps, context: ConsentContext, path: readonly string[]): Promise<void> {
   const { caller, deployment } = context;
   const [root = deployment.id] = path;
   const stored = await store.find(caller.subject, root);
@@ -107,7 +107,7 @@ async function requireOnPath({ store }: ConsentDeps, context: ConsentSubject, pa
   throw createConsentMissingError(context, root, hint);
 }
 
-async function requireAccepted(deps: ConsentDeps, context: ConsentSubject): Promise<void> {
+async function requireAccepted(deps: ConsentDeps, context: ConsentContext): Promise<void> {
   const { isAccepted, form } = await getConsentStatus(deps, context);
   if (isAccepted) return;
   const { deployment } = context;
@@ -118,11 +118,11 @@ async function requireAccepted(deps: ConsentDeps, context: ConsentSubject): Prom
 }
 
 /** Users also see this message, so it starts without technical terms. `hint` is for API clients. */
-function createConsentMissingError({ deployment, snapshot }: ConsentSubject, root: string, hint: string): ParleyError {
-  const user = snapshot.deployments.get(root) ?? { id: root };
+function createConsentMissingError({ deployment, snapshot }: ConsentContext, root: string, hint: string): ParleyError {
+  const rootDeployment = snapshot.deployments.get(root) ?? { id: root };
   return new ParleyError(
     'consent_required',
-    `${getName(deployment)} needs your consent before ${getName(user)} may use it${hint}.`,
+    `${getName(deployment)} needs your consent before ${getName(rootDeployment)} may use it${hint}.`,
     { members: { deployment: root } },
   );
 }

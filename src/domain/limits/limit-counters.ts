@@ -5,7 +5,7 @@ import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim } from '.
 import type { Limit } from './limits.ts';
 import { Calendar, type CompleteReset, type PeriodEnds, type Window } from './windows.ts';
 
-/** Limits of a call, with the names of their counters. */
+/** Limits of a call, with the holders of their counters. */
 export interface LimitAccount {
   readonly limits: readonly CountedLimit[];
   /** Claims of a call, without amounts: one for each kind and holder. */
@@ -36,7 +36,7 @@ export interface AdmissionRequest {
   readonly isClientConnected: () => boolean;
 }
 
-/** State of an account's limits before the call, in their order, and the reservations of the call if the limits admit it. */
+/** Statuses of the account's limits before the call, in the same order, and the reservations of the call if it is admitted. */
 export interface Admission {
   readonly statuses: readonly LimitStatus[];
   readonly leasedClaims: LeasedClaims;
@@ -80,8 +80,8 @@ export function toLimitAccount(subject: string, deployment: string, limits: read
 }
 
 /**
- * Returns the name of the counters of a limit. Names are unique, because IDs of deployments contain no line break, and no subject
- * starts with one.
+ * Returns the holder of the counter of a limit. Different subjects, deployments, and scopes have different holders, because IDs of
+ * deployments contain no line break, and no subject starts with one.
  */
 function toHolder({ scope, window }: Limit, subject: string, deployment: string | undefined): string {
   if (scope === undefined) return deployment === undefined ? subject : `${deployment}\n${subject}`;
@@ -115,8 +115,8 @@ export class LimitCounters {
   }
 
   /**
-   * Counts one request and reserves its estimate, unless a limit is exhausted. If only reservations block the call, queues it
-   * for a bounded time. Throws `InvalidAmountError`.
+   * Counts one request and reserves its estimate, unless a limit is exhausted. If only reservations of tokens or cost block the
+   * call, queues it for up to `maxWaitMs`. Throws `InvalidAmountError`.
    */
   async admit(account: LimitAccount, request: AdmissionRequest): Promise<Admission> {
     const admission = await this.#admit(account, request);
@@ -247,8 +247,8 @@ interface ClaimOptions extends Pick<AdmissionRequest, 'chainClaims'> {
 }
 
 /**
- * Returns the claims of a call with their amounts. A holder's calls in progress count a call chain once, regardless of its inner
- * calls.
+ * Returns the claims of a call with their amounts. For the kind `calls`, a holder counts a call chain as one call, regardless of
+ * its inner calls.
  */
 function toClaims(account: LimitAccount, { amounts, chainClaims }: ClaimOptions): RequestedClaim[] {
   return account.claims.map(({ kind, holder }) => {
@@ -281,12 +281,12 @@ function isBlocked({ statuses }: Admission): boolean {
 
 /** Maximum time that a call waits for other calls to end. */
 const maxWaitMs = 5_000;
-/** Interval between attempts. Calls that end on other nodes or on other deployments cause no wake-up. */
+/** Interval between attempts. Only the end of a call of the same caller and deployment on this node wakes the queue earlier. */
 const pollIntervalMs = 200;
 /** Maximum number of calls in one queue. Further calls return immediately with their first outcome. */
 const maxQueueLength = 1_000;
 
-/** A call that the reservations of the caller's other calls block. */
+/** A call that only reservations of other calls block. */
 interface BlockedCall<Outcome> {
   readonly firstOutcome: Outcome;
   readonly attempt: () => Promise<Outcome>;
@@ -331,7 +331,7 @@ export class CallQueues<Outcome> {
     return outcome;
   }
 
-  /** Starts an attempt immediately. Called when a call of the queue ends. */
+  /** Starts an attempt immediately. Called when a call of the same caller and deployment ends. */
   wake(name: string): void {
     this.#queues.get(name)?.wakeController.abort();
   }

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import type { Upstream, UpstreamError, UpstreamQuota } from './upstream.ts';
 import {
   ampleShare,
+  defaultPauseSeconds,
   type FailedCall,
   isCredentialStatus,
   minPauseMs,
-  rateLimitedSeconds,
   UpstreamHealth,
 } from './upstream-health.ts';
 import { UpstreamQueue } from './upstream-queue.ts';
 
-/** Time after which unused state is deleted, starting at the end of the pause. */
+/** Retention of an upstream's health after its last update and the end of its pause. */
 const retentionMs = 3_600_000;
 /** Maximum number of upstreams whose health is stored. Users can create any number with drafts of applications. */
 const maxUpstreams = 10_000;
@@ -46,10 +46,10 @@ export interface UpstreamPause {
   readonly offForMs: number;
 }
 
-/** State of an upstream, with the reason for its pause. */
+/** State of an upstream with details for administrators. */
 interface DetailedState extends UpstreamState {
   readonly failuresInARow: number;
-  /** Status of the last response if it is 401, 402, 403, or 429, which the client did not cause. */
+  /** Last status 401, 402, 403, or 429. Undefined after a successful call or another failed call. */
   readonly refusedStatus: number | undefined;
   /** Reason why the last failed call had no connection or no response. Undefined after a successful call. */
   readonly lastError: string | undefined;
@@ -69,8 +69,8 @@ interface WorkerPosition {
  * of its quota decreases in proportion.
  * - A 429 pauses an upstream for its Retry-After (at most 60 s), or for 30 s.
  * - From the second consecutive failed call on, an upstream is paused for 1 s, doubling up to 5 min.
- * - If all upstreams are paused, one stays available if only requests of a single caller can have caused its failures. If requests
- * of several callers may have caused them, one call per second may try the upstream as a probe.
+ * - If all upstreams are paused, those whose failures a single caller may have caused stay available. If the requests of several
+ * callers may have caused the failures of an upstream, one call per second may try it as a probe.
  * - An upstream with `maxParallel` calls in progress is full. Calls then use other upstreams, also of higher tiers, or wait.
  */
 export class LoadBalancer {
@@ -95,8 +95,8 @@ export class LoadBalancer {
 
   /**
    * Selects the next upstream. Repeats one that this call has tried only if no other is available. Calls with the same affinity
-   * get the same upstream of a tier, distributed by weight. Returns undefined if all upstreams are paused, and `full` if each
-   * available upstream is full.
+   * get the same upstream of a tier, distributed by weight. Returns `full` if each available upstream is full,
+   * and undefined if no upstream is available or due for a probe.
    */
   pick(upstreams: readonly Upstream[], options: PickOptions): Upstream | 'full' | undefined {
     const { triedIds, nowMs, affinity } = options;
@@ -140,7 +140,7 @@ export class LoadBalancer {
     this.#health.get(revision)?.endProbe(call);
   }
 
-  recordRateLimit({ revision }: Upstream, { retryAfterSeconds = rateLimitedSeconds }: UpstreamError, nowMs: number): void {
+  recordRateLimit({ revision }: Upstream, { retryAfterSeconds = defaultPauseSeconds }: UpstreamError, nowMs: number): void {
     this.#pause({ revision, offForMs: retryAfterSeconds * 1000 }, nowMs);
   }
 
@@ -165,7 +165,7 @@ export class LoadBalancer {
     if (isCredentialStatus(status)) this.#getOrCreate(revision, nowMs).recordRejection(status, key);
   }
 
-  /** Counts a failed call once, regardless of its attempts. Does not count a failure during a pause. */
+  /** Counts a failed call, unless the upstream is paused. Must be called at most once per call, regardless of its attempts. */
   recordFailure({ revision }: Upstream, call: FailedCall): void {
     this.#getOrCreate(revision, call.nowMs).recordFailure(call);
   }

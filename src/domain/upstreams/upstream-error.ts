@@ -3,7 +3,7 @@ import { protocols } from '#contract/configuration/protocols.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { type ErrorCode, errorKinds, ParleyError } from '#contract/errors/errors.ts';
 import { type Upstream, UpstreamError, type UpstreamErrorDetails } from './upstream.ts';
-import { rateLimitedSeconds } from './upstream-health.ts';
+import { defaultPauseSeconds } from './upstream-health.ts';
 
 const unavailableStatuses = new Set([408, 425, 502, 503, 504, 529]);
 const maxMessageChars = 2000;
@@ -65,7 +65,7 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
     case 429:
       return new ParleyError('upstream_rate_limited', `The upstream of ${deployment} is rate limited: ${text}`, {
         ...details,
-        retryAfterSeconds: error.retryAfterSeconds ?? rateLimitedSeconds,
+        retryAfterSeconds: error.retryAfterSeconds ?? defaultPauseSeconds,
       });
   }
   const isTemporary = error.kind === 'unreachable' || error.kind === 'timeout' || unavailableStatuses.has(error.status ?? 0);
@@ -172,7 +172,7 @@ export function toRejectionError(error: UpstreamError): ParleyError {
   const { retryAfterSeconds } = error;
   const status = isStatus(error.status) ? error.status : errorKinds.upstream_failed.status;
   const code = codes.get(status) ?? 'invalid_request';
-  const waitSeconds = retryAfterSeconds ?? (status === errorKinds.upstream_rate_limited.status ? rateLimitedSeconds : undefined);
+  const waitSeconds = retryAfterSeconds ?? (status === errorKinds.upstream_rate_limited.status ? defaultPauseSeconds : undefined);
   return new ParleyError(code, error.message, {
     cause: error,
     status,

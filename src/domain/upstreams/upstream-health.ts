@@ -1,13 +1,13 @@
 import type { Secret } from '#base/secrets/secret.ts';
 import type { Upstream, UpstreamQuota } from './upstream.ts';
 
-/** Duration of the pause after a 429 without Retry-After. */
-export const rateLimitedSeconds = 30;
+/** Pause after a 429 without Retry-After. */
+export const defaultPauseSeconds = 30;
 /** Maximum for a Retry-After from an upstream, because another attempt costs little. */
-const maxPauseSeconds = 60;
-/** First pause of an upstream that fails. Each further failure doubles it. */
+const maxRateLimitPauseSeconds = 60;
+/** First pause of an upstream that fails, and minimum pause without remaining quota. Each further failure doubles it. */
 export const minPauseMs = 1_000;
-const maxPauseMs = 300_000;
+const maxFailurePauseMs = 300_000;
 /** Minimum time between two attempts at a paused upstream. */
 const probeIntervalMs = 1_000;
 
@@ -28,7 +28,7 @@ export interface FailedCall {
   readonly nowMs: number;
   /** Subject of the user whose request may be the cause. Undefined if no request can be the cause. */
   readonly caller: string | undefined;
-  /** Reason for the failure in one sentence, without addresses. Undefined if only the upstream knows the reason. */
+  /** Reason for the failure, without addresses. Undefined if the upstream wrote it, because it may quote content. */
   readonly message?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export class UpstreamHealth {
   credit = 0;
   pausedUntilMs = 0;
   failuresInARow = 0;
-  /** Status of the last response if it is 401, 402, 403, or 429. */
+  /** Last status 401, 402, 403, or 429. Undefined after a successful call or another failed call. */
   refusedStatus: number | undefined;
   /** Reason why the last failed call had no connection or no response. Undefined after a successful call. */
   lastError: string | undefined;
@@ -92,13 +92,13 @@ export class UpstreamHealth {
   }
 
   pauseForRateLimit(pauseMs: number, nowMs: number): void {
-    this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + Math.min(pauseMs, maxPauseSeconds * 1000));
+    this.pausedUntilMs = Math.max(this.pausedUntilMs, nowMs + Math.min(pauseMs, maxRateLimitPauseSeconds * 1000));
     this.refusedStatus = 429;
     this.#pauseReason = 'rate_limited';
     this.#rateLimitedAtMs = nowMs;
   }
 
-  /** Counts a failed call once, regardless of its attempts. Pauses the upstream after two failures in a row. */
+  /** Counts a failed call, unless the upstream is paused, and pauses the upstream from the second failure in a row on. */
   recordFailure({ nowMs, caller, message }: FailedCall): void {
     const isFirst = this.failuresInARow === 0;
     this.refusedStatus = undefined;
@@ -110,7 +110,7 @@ export class UpstreamHealth {
     if (this.isPaused(nowMs)) return;
     this.failuresInARow += 1;
     if (this.failuresInARow < 2) return;
-    this.pausedUntilMs = nowMs + Math.min(maxPauseMs, minPauseMs * 2 ** (this.failuresInARow - 2));
+    this.pausedUntilMs = nowMs + Math.min(maxFailurePauseMs, minPauseMs * 2 ** (this.failuresInARow - 2));
     this.#pauseReason = 'failing';
   }
 
@@ -153,7 +153,7 @@ export class UpstreamHealth {
     this.#quota = { ...quota, atMs: nowMs };
   }
 
-  /** Returns the share of its weight that the upstream has. Its quota is assumed to refill evenly until the reset. */
+  /** Returns the factor for the weight, from `minShare` to 1. The quota is assumed to refill evenly until the reset. */
   computeShare(nowMs: number): number {
     if (this.#quota === undefined) return 1;
     const { remainingShare, resetMs, atMs } = this.#quota;

@@ -30,7 +30,7 @@ export interface PeopleMatches {
 }
 
 const maxMatches = 10;
-/** Shorter texts find only exact IDs and addresses. */
+/** Shorter texts find people only by exact matches. */
 const minNameChars = 2;
 /** A person who does not sign in for this time is deleted. */
 const retentionMs = 400 * dayMs;
@@ -57,8 +57,8 @@ export class People {
     const last = this.#states.find(subject);
     if (last?.text === text && atMs - last.atMs < dayMs) return;
     this.#states.set(subject, { text, atMs });
-    const ownProject = Object.hasOwn(snapshot().configuration.identityProviders, project) ? null : project;
-    const person = { id: subject, name, address, project: ownProject, roles, seenAtMs: atMs };
+    const searchableProject = Object.hasOwn(snapshot().configuration.identityProviders, project) ? null : project;
+    const person = { id: subject, name, address, project: searchableProject, roles, seenAtMs: atMs };
     await store.record(person, atMs - retentionMs).catch(() => this.#states.delete(subject));
   }
 
@@ -77,17 +77,18 @@ export class People {
   }
 
   /**
-   * Returns the people and roles that a text finds. Each caller finds people by their exact ID or address, users of keys by the
-   * exact name of a key, and roles by their exact name. By the start of a name, the caller finds its own roles, and the people who
-   * have the same project or one of its roles other than `default`. A project that all users of a provider have does not count.
+   * Returns the people and roles that a text finds. Exact texts find people by ID, address, or user name, users of keys by the
+   * project or name of a key, and roles. The start of a name finds the caller's own roles. From 2 characters on, it also finds
+   * people who share the caller's project or one of the caller's roles other than `default`. A project that all users of a provider
+   * have, or that has a configured key, does not count.
    */
   async search(caller: Caller, search: string): Promise<PeopleMatches> {
     const { store, snapshot } = this.#deps;
     const { configuration } = snapshot();
     const text = search.trim();
-    const start = foldName(text);
-    const people = start === '' ? [] : await this.#searchPeople(caller, text);
-    const ownRoles = caller.roles.filter((role) => foldName(role).startsWith(start));
+    const foldedText = foldName(text);
+    const people = foldedText === '' ? [] : await this.#searchPeople(caller, text);
+    const ownRoles = caller.roles.filter((role) => foldName(role).startsWith(foldedText));
     const isKnownRole = text !== '' && (listKnownRoles(configuration).has(text) || (await store.hasRole(text)));
     const unique = new Map(people.map((person) => [person.id, person]));
     unique.delete(caller.subject);
@@ -100,26 +101,26 @@ export class People {
   async #searchPeople({ project, roles }: Caller, text: string): Promise<readonly Person[]> {
     const { store, snapshot } = this.#deps;
     const { configuration } = snapshot();
-    const start = foldName(text);
+    const foldedText = foldName(text);
     const exact = [
       ...(await this.find([text, `${subjectPrefixes.key}${text}`])).values(),
       ...(await store.findByAddress(text, maxMatches)),
       ...[await this.#findProvisioned(text)].filter((person) => person !== undefined),
-      ...listKeySubjects(configuration, (entry, name) => toFoldedNames(entry, name).includes(start)).map(toKeyPerson),
+      ...listKeySubjects(configuration, (entry, name) => toFoldedNames(entry, name).includes(foldedText)).map(toKeyPerson),
     ];
     if ([...text].length < minNameChars) return exact;
     const shared = roles.filter((role) => role !== defaultRole);
-    const isOwnProject =
+    const isSearchableProject =
       !Object.hasOwn(configuration.identityProviders, project) &&
       !listKeySubjects(configuration).includes(`${subjectPrefixes.key}${project}`);
-    const named = await store.search({ text, roles: shared, project: isOwnProject ? project : null, limit: maxMatches });
-    const isNamed = (entry: KeyEntry, name: string): boolean =>
+    const named = await store.search({ text, roles: shared, project: isSearchableProject ? project : null, limit: maxMatches });
+    const hasSharedRoleAndName = (entry: KeyEntry, name: string): boolean =>
       (entry.roles ?? [entry.role ?? defaultRole]).some((role) => shared.includes(role)) &&
-      toFoldedNames(entry, name).some((folded) => folded.startsWith(start));
-    return [...exact, ...named, ...listKeySubjects(configuration, isNamed).map(toKeyPerson)];
+      toFoldedNames(entry, name).some((folded) => folded.startsWith(foldedText));
+    return [...exact, ...named, ...listKeySubjects(configuration, hasSharedRoleAndName).map(toKeyPerson)];
   }
 
-  /** Finds an active provisioned user by the user name. With `id`, finds the user whose subject is `id`, by the claim in it. */
+  /** Finds an active provisioned user by the user name or, with `id`, by that subject, whose claim is `claim`. */
   async #findProvisioned(claim: string, id?: string): Promise<Person | undefined> {
     const { scim, snapshot } = this.#deps;
     if (!isStorableText(claim)) return undefined;

@@ -11,14 +11,14 @@ import type { RedisLink } from './redis-link.ts';
 /** Time until the keys of a crashed node expire (docs/write-an-application.md, Per-request keys). */
 const defaultLifetimeMs = 60_000;
 const renewalsPerLifetime = 4;
-/** Keys contain no dots, because text with three parts between dots is treated as a token. */
+/** Keys contain no dots, because text with three parts separated by dots is treated as a JWT. */
 const keyPattern = /^parley-([\w-]{16})-[\w-]{22,86}$/;
 
 export interface RedisKeysDeps {
   readonly link: RedisLink;
   readonly clock: Clock;
   /** Returns at least 128 random bits as base64url. */
-  readonly newKey: () => string;
+  readonly createRandomPart: () => string;
   /** Called with errors that do not fail a call. */
   readonly reportError: (message: string, error: unknown) => void;
   /** Time until the keys of a crashed node expire, in milliseconds. Default: 60 s. */
@@ -51,8 +51,8 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   }
 
   async issue(caller: Caller): Promise<string> {
-    const { link, newKey } = this.#deps;
-    const key = `parley-${link.node}-${newKey()}`;
+    const { link, createRandomPart } = this.#deps;
+    const key = `parley-${link.node}-${createRandomPart()}`;
     const digest = toKeyDigest(key);
     this.#ownCallers.set(digest, caller);
     caller.chain?.rights.onChange(() => this.#updateRights(digest));
@@ -111,8 +111,8 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   }
 
   async #write(digest: string, caller: Caller): Promise<void> {
-    await this.#deps.link.transact((step) =>
-      step.hset(this.#hash, digest, serializeCaller(caller)).pexpire(this.#hash, this.#lifetimeMs),
+    await this.#deps.link.transact((transaction) =>
+      transaction.hset(this.#hash, digest, serializeCaller(caller)).pexpire(this.#hash, this.#lifetimeMs),
     );
   }
 
@@ -131,8 +131,8 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     this.#isOutdated = false;
     const fields = new Map([...this.#ownCallers].map(([digest, caller]) => [digest, serializeCaller(caller)]));
     await this.#tryOrMarkOutdated('per-request keys could not be restored', () =>
-      this.#deps.link.transact((step) => {
-        const cleared = step.del(this.#hash);
+      this.#deps.link.transact((transaction) => {
+        const cleared = transaction.del(this.#hash);
         return fields.size === 0 ? cleared : cleared.hset(this.#hash, fields).pexpire(this.#hash, this.#lifetimeMs);
       }),
     );

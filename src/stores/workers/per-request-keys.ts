@@ -17,7 +17,7 @@ export interface WorkerKeysDeps {
   /** Number of this worker process. No other process of the node has or had the number. */
   readonly worker: number;
   /** Returns at least 128 random bits as base64url. */
-  readonly newKey: () => string;
+  readonly createRandomPart: () => string;
   /** Called with errors that do not fail a call. */
   readonly reportError: (message: string, error: unknown) => void;
 }
@@ -36,7 +36,7 @@ export class WorkerPerRequestKeys implements PerRequestKeys {
   }
 
   async issue(caller: Caller): Promise<string> {
-    const key = `parley-w${this.#deps.worker}-${this.#deps.newKey()}`;
+    const key = `parley-w${this.#deps.worker}-${this.#deps.createRandomPart()}`;
     this.#callers.set(toKeyDigest(key), caller);
     return key;
   }

@@ -55,9 +55,9 @@ export class AddinMount {
 
   /**
    * Answers requests that are not forwarded to the service, and rewrites the responses of forwarded requests. Must be called
-   * before any other hook.
+   * before other hooks are added.
    */
-  guard(app: FastifyInstance): void {
+  addHooks(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       const mounted = this.#requests.get(request.raw);
       if (mounted === undefined) return done();

@@ -10,7 +10,7 @@ import type { RequestContext } from '../http/request-context.ts';
 
 /** Fields that every chunk has. They are not moved to another chunk. */
 const commonFields: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
-/** Maximum size of chunks without choices. */
+/** Maximum total size of the chunks without choices in a reply. */
 const maxBufferedBytes = 1024 * 1024;
 
 /** Writes the frames of a reply unchanged. */
@@ -25,9 +25,10 @@ export const chunkWriter: EventWriter = {
 export const azureErrorDialect = withNotFoundCode('DeploymentNotFound');
 
 /**
- * Event writer for clients that did not request chunks without choices, because many read `choices[0]` of each chunk. Moves the
- * content of such a chunk to the next one. Sends usage and statistics in a last chunk with an empty choice, because clients that
- * assemble replies ignore other content of a chunk with usage, including the finish reason.
+ * Event writer that sends no chunks without choices, because many clients read `choices[0]` of each chunk. Clients can request
+ * such chunks with `stream_options.include_usage`. Moves the content of a chunk without choices to the next chunk. Leaves usage
+ * and statistics in their own chunk and adds an empty choice to it: clients that assemble replies ignore everything else in a
+ * chunk with usage, even the finish reason.
  */
 export class ChoiceChunkWriter implements EventWriter {
   readonly begin = chunkWriter.begin;
@@ -112,10 +113,9 @@ function startFold(frame: Frame | undefined): Accumulator {
 }
 
 /**
- * Returns a function that selects the error dialect of a path. Paths below the prefixes that name deployments use Azure's
- * dialect.
+ * Returns a function that selects the error dialect of a path. Paths such as `/{prefix}/deployments/…` use Azure's dialect.
  */
-export function compatErrorDialectAt(prefixes: readonly string[]): (path: string) => ErrorDialect {
+export function createErrorDialectSelector(prefixes: readonly string[]): (path: string) => ErrorDialect {
   const isAzure = (path: string): boolean => prefixes.some((prefix) => path.startsWith(`/${prefix}/deployments/`));
   return (path) => (isAzure(path) ? azureErrorDialect : compatErrorDialect);
 }

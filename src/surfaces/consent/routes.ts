@@ -4,7 +4,7 @@ import { isSameForm, parseConsentForm } from '#contract/consent.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { buildConsentForm, type ConsentDeps, type ConsentSubject, getConsentStatus } from '#domain/consent/consent.ts';
+import { buildConsentForm, type ConsentContext, type ConsentDeps, getConsentStatus } from '#domain/consent/consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import { createDeploymentNotFoundError, findUsable } from '#domain/deployments/usable-deployments.ts';
 import { identifyUser, readRequest, type SurfaceDeps } from '../http/read-request.ts';
@@ -76,7 +76,7 @@ function identifyConsentingUser(deps: ConsentSurfaceDeps, request: FastifyReques
 }
 
 /** Throws `deployment_not_found` or `access_denied`. */
-async function find(deps: ConsentSurfaceDeps, caller: Caller, id: string): Promise<ConsentSubject> {
+async function find(deps: ConsentSurfaceDeps, caller: Caller, id: string): Promise<ConsentContext> {
   const snapshot = deps.snapshot();
   const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, id);
   return { caller, deployment, snapshot };

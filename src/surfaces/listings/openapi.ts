@@ -141,7 +141,7 @@ const deploymentItem = nameSchema('DeploymentItem', {
     owned_by: { ...text, description: 'Same as `owner`.' },
     owner_name: {
       ...text,
-      description: 'Name of the owner, if the owner shared an application with the user, not only with a role.',
+      description: 'Name of the owner, if the owner shared at least one of the listed applications directly with the user.',
     },
     status: text,
     created: seconds,
@@ -160,7 +160,7 @@ const deploymentItem = nameSchema('DeploymentItem', {
 const deploymentList: NamedSchema = { name: 'DeploymentList', schema: buildList(deploymentItem) };
 
 const shared = { tag: 'Listings', errors: keyErrors } as const;
-const nameOperations = listOperations(shared, {
+const deploymentNameOperations = listOperations(shared, {
   'get /v1/deployment-names': {
     id: 'listDeploymentNames',
     summary: 'Lists the IDs of deployments that the caller may use',
@@ -239,7 +239,7 @@ export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
   const all = { base: '/v1/models', kind: 'models and applications', suffix: 'models_v1' };
   const aliases = prefixes.filter((prefix) => prefix !== 'compat');
   const aliasListings = aliases.map((alias) => ({ ...all, base: `/${alias}/v1/models`, suffix: `models_v1_${alias}` }));
-  return [...[...listings, all, ...aliasListings].flatMap(toOperations), ...nameOperations];
+  return [...[...listings, all, ...aliasListings].flatMap(toOperations), ...deploymentNameOperations];
 }
 
 function toOperations({ base, kind, suffix }: ListingPath): ApiOperation[] {

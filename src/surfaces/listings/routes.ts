@@ -71,7 +71,7 @@ function addListing(app: FastifyInstance, deps: ListingDeps, base: string, { inc
   });
 }
 
-/** Returns the names of the owners who shared one of the applications directly with the caller, not only with a role. */
+/** Returns the names of the owners who shared at least one of the applications directly with the caller. */
 async function findSharingOwners(
   { people }: ListingDeps,
   deployments: readonly Deployment[],

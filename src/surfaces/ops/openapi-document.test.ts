@@ -7,7 +7,7 @@ import { type ApiOperation, json } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { listingOperations } from '../listings/openapi.ts';
 import { passThroughOperation } from '../passthrough/openapi.ts';
-import { responseOperation } from '../responses/openapi.ts';
+import { buildDeploymentResponseOperation } from '../responses/openapi.ts';
 import { opsOperations } from './openapi.ts';
 import { toOpenApi } from './openapi-document.ts';
 
@@ -39,7 +39,7 @@ function buildReference(name: string): object {
 
 const operations: ApiOperation[] = [
   ...opsOperations,
-  ...chatCompletionOperations(['compat', 'openai'], passThroughOperation, responseOperation),
+  ...chatCompletionOperations(['compat', 'openai'], passThroughOperation, buildDeploymentResponseOperation),
   ...listingOperations(['compat', 'openai']),
   {
     method: 'post',

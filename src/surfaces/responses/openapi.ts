@@ -52,7 +52,7 @@ const inputTokens = nameObject('InputTokens', {
   input_tokens: count,
 });
 
-const countErrors: readonly ErrorCode[] = [
+const inputTokensErrors: readonly ErrorCode[] = [
   ...keyErrors,
   ...bodyErrors,
   'call_depth_exceeded',
@@ -61,8 +61,8 @@ const countErrors: readonly ErrorCode[] = [
   'conversation_not_found',
   ...callErrors,
 ];
-const createErrors: readonly ErrorCode[] = [
-  ...countErrors,
+const createResponseErrors: readonly ErrorCode[] = [
+  ...inputTokensErrors,
   'conversation_locked',
   'control_not_offered',
   'context_length_exceeded',
@@ -70,7 +70,7 @@ const createErrors: readonly ErrorCode[] = [
 ];
 
 const description =
-  'If the upstream supports the Responses API, Parley forwards the request. For other deployments that support chat, Parley translates the request and the reply. The response header `parley-ignored` lists omitted fields. ' +
+  'If the upstream supports the Responses API, Parley forwards the request. Otherwise, if the deployment supports chat, Parley translates the request and the reply. The response header `parley-ignored` lists omitted fields. ' +
   'With `stream: true`, the response is a stream of events, followed by `data: [DONE]`.';
 
 /** Returns the operations of the Responses API for all paths. */
@@ -90,7 +90,7 @@ function describeCreation(suffix: string, parameters: readonly Parameter[]) {
     parameters,
     body: json(responsesRequest, toExamples()),
     responses: [{ status: 200, description: 'The response or its events.', content: responseContent }],
-    errors: createErrors,
+    errors: createResponseErrors,
   };
 }
 
@@ -101,12 +101,12 @@ interface DeploymentPath {
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
 
-/** Returns the operation that creates a response if the path names the deployment. */
-export function responseOperation({ path, suffix, toParameters }: DeploymentPath): ApiOperation {
+/** Returns the operation that creates a response on a path that names the deployment. */
+export function buildDeploymentResponseOperation({ path, suffix, toParameters }: DeploymentPath): ApiOperation {
   return {
     ...{ method: 'post', path: path.replace('{operation}', 'responses'), tag: 'Responses' },
     ...describeCreation(`${suffix}_deployment`, toParameters(exampleNames.chat)),
-    errors: [...createErrors, 'invalid_api_version'],
+    errors: [...createResponseErrors, 'invalid_api_version'],
   };
 }
 
@@ -122,7 +122,7 @@ function toOperations({ base, suffix, acceptsVersion }: ResponsesBase): ApiOpera
         description: 'The count is an estimate unless the upstream counts the tokens. The request is free of charge.',
         body: json(inputTokensRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'Hello' } } }),
         responses: [reply(200, 'The token count.', inputTokens)],
-        errors: countErrors,
+        errors: inputTokensErrors,
       },
       [`post ${path}/compact`]: {
         id: `compactResponse_${suffix}`,
@@ -133,7 +133,7 @@ function toOperations({ base, suffix, acceptsVersion }: ResponsesBase): ApiOpera
           text: { summary: 'A text', value: { model: exampleNames.chat, input: 'I live in Oslo.' } },
         }),
         responses: [reply(200, 'The item and its token usage.', compaction)],
-        errors: createErrors,
+        errors: createResponseErrors,
       },
     },
   );

@@ -20,7 +20,7 @@ interface AskingServer {
 }
 
 /** The open questions and the answers of one call. The answers are sent when the call is repeated. */
-interface Resume extends JsonObject {
+interface ResumeState extends JsonObject {
   readonly state: string | undefined;
   readonly open: readonly OpenQuestion[];
   readonly answers: Readonly<Record<string, unknown>>;
@@ -50,14 +50,14 @@ export function toQuestion(
     throw createServerError(server.name, `sends a requestState of more than ${maxStateChars} characters`);
   const open = Object.entries(inputRequests).map(([key, request]) => toOpenQuestion(server, key, request));
   if (open.length > maxQuestions) throw createServerError(server.name, `asks more than ${maxQuestions} questions in one result`);
-  return createNextQuestion(server.name, { state: requestState, open, answers: {} });
+  return findNextQuestion(server.name, { state: requestState, open, answers: {} });
 }
 
 /**
  * Returns the question that a server asked during a call, after the answers to the earlier ones. Throws `ToolError` for an
  * unsupported question, or too many.
  */
-function toNextQuestion(server: AskingServer, key: string, request: JsonObject, answers: Resume['answers']): ToolQuestion {
+function toQuestionInCall(server: AskingServer, key: string, request: JsonObject, answers: ResumeState['answers']): ToolQuestion {
   if (Object.keys(answers).length >= maxQuestions)
     throw createServerError(server.name, `asks more than ${maxQuestions} questions in one call`);
   const open = toOpenQuestion(server, key, request);
@@ -66,12 +66,12 @@ function toNextQuestion(server: AskingServer, key: string, request: JsonObject, 
 
 /** Applies the user's answer. Returns the next question of the same call, or the fields for repeating it. */
 export function applyAnswer(server: string, { resume, value }: ToolAnswer): ToolQuestion | Answers {
-  const { state, open, answers } = resume as Resume;
+  const { state, open, answers } = resume as ResumeState;
   const [answeredQuestion, ...laterQuestions] = open;
   const allAnswers =
     answeredQuestion === undefined ? answers : { ...answers, [answeredQuestion.key]: toElicitResult(answeredQuestion, value) };
   return (
-    createNextQuestion(server, { state, open: laterQuestions, answers: allAnswers }) ?? {
+    findNextQuestion(server, { state, open: laterQuestions, answers: allAnswers }) ?? {
       inputResponses: allAnswers,
       ...(state !== undefined && { requestState: state }),
     }
@@ -88,12 +88,12 @@ function toElicitResult({ schema }: OpenQuestion, value: JsonObject | undefined)
   return { action: 'accept', content: { ...Object.fromEntries(defaults), ...value } };
 }
 
-function createNextQuestion(server: string, resume: Resume): ToolQuestion | undefined {
+function findNextQuestion(server: string, resume: ResumeState): ToolQuestion | undefined {
   const [next] = resume.open;
   return next && createQuestion(server, next, resume);
 }
 
-function createQuestion(server: string, { message, schema }: OpenQuestion, resume: Resume): ToolQuestion {
+function createQuestion(server: string, { message, schema }: OpenQuestion, resume: ResumeState): ToolQuestion {
   return { label: `Answer ${server}`, message: `**${server}** asks: ${message}`, schema, resume };
 }
 
@@ -193,7 +193,7 @@ export class ActiveCall {
   #setQuestion(key: string, params: ElicitRequest['params']): void {
     const request = { method: 'elicitation/create', params };
     try {
-      this.#question = toNextQuestion(this.#server, key, request, this.#responses);
+      this.#question = toQuestionInCall(this.#server, key, request, this.#responses);
       this.#interruption.abort();
     } catch (error) {
       this.#interruption.abort(error);

@@ -19,8 +19,8 @@ export class UnsupportedOperation extends Error {}
 
 const maxArgumentNameChars = 64;
 const maxParameterDescriptionChars = 500;
-/** Headers that the client sets (OpenAPI 3.1, parameter object). */
-const clientHeaders = new Set(['accept', 'content-type', 'authorization']);
+/** Header parameters that must be ignored (OpenAPI 3.1, parameter object). */
+const ignoredHeaders = new Set(['accept', 'content-type', 'authorization']);
 
 /** Converts the parameters and body of an operation to arguments of a tool. Throws `UnsupportedOperation`. */
 export function toArguments(operation: JsonObject, parameters: readonly JsonObject[], path: string): Arguments {
@@ -46,7 +46,7 @@ class ArgumentList {
     const { in: location, required } = parameter;
     const key = toText(parameter.name);
     if (key === undefined || '$ref' in parameter) throw new UnsupportedOperation('one of its parameters is not defined');
-    if (location === 'header' && clientHeaders.has(key.toLowerCase())) return;
+    if (location === 'header' && ignoredHeaders.has(key.toLowerCase())) return;
     if (location !== 'path' && location !== 'query' && location !== 'header') {
       if (required === true)
         throw new UnsupportedOperation(`it requires ${key} in a ${toScalarText(location) ?? 'location that is not specified'}`);
@@ -66,6 +66,7 @@ class ArgumentList {
     if (!isKnown) this.#add({ location: 'path', key }, { type: 'string' }, true);
   }
 
+  /** Adds the fields of the body. Returns the media type to send. Throws `UnsupportedOperation`. */
   addBody(body: JsonObject): string {
     const bodyChoice = chooseBody(toObject(body.content));
     if (bodyChoice === undefined) {
@@ -166,7 +167,7 @@ function unwrapAlternative(schema: JsonObject): JsonObject {
   return schema.properties === undefined && alternatives.length === 1 && only !== undefined ? unwrapAlternative(only) : schema;
 }
 
-/** Whether named fields can represent the body. Alternatives must not add further fields. */
+/** Returns whether named fields can represent the body. Alternatives must not add further fields. */
 function hasNamedFields({ properties, oneOf, anyOf }: JsonObject): boolean {
   const names = Object.keys(toObject(properties));
   const alternatives = [...filterObjects(oneOf), ...filterObjects(anyOf)];
@@ -176,13 +177,13 @@ function hasNamedFields({ properties, oneOf, anyOf }: JsonObject): boolean {
   );
 }
 
-/** Whether the schema allows no content. Some documents give each operation an empty body. */
+/** Returns whether the schema describes an empty object. Some documents give such a body to each operation. */
 function isAlwaysEmpty({ properties, additionalProperties = false, ...schema }: JsonObject): boolean {
   const canHaveContent = ['allOf', 'anyOf', 'oneOf', '$ref', 'patternProperties'].some((keyword) => keyword in schema);
   return isJsonObject(properties) && Object.keys(properties).length === 0 && additionalProperties === false && !canHaveContent;
 }
 
-/** Whether the schema describes a file or a list of files. */
+/** Returns whether the schema describes a file or a list of files. */
 function isFileSchema(schema: JsonObject): boolean {
   const { format, contentMediaType, contentEncoding, type, items } = schema;
   if (type === 'array') return isFileSchema(toObject(items));
@@ -196,7 +197,7 @@ function toFileSchema(schema: JsonObject): JsonObject {
   return { type: 'string', format: 'binary', description };
 }
 
-/** Returns a string schema for a body of text or bytes. The description contains the schema of the body. */
+/** Returns a string schema for a body of text or bytes. If the body's schema has properties, the description contains it. */
 function toTextSchema({ contentType, kind, media }: BodyChoice, copier: SchemaCopier): JsonObject {
   const { description, ...schema } = copier.copy(media.schema);
   const parts = [toText(description), `The body, as ${contentType}.`, kind === 'bytes' ? bytesHint : undefined];
@@ -244,8 +245,8 @@ const droppedKeywords = new Set('example examples xml externalDocs discriminator
 
 /**
  * Copies schemas of a dereferenced document for a model. Makes them finite, and drops read-only properties and keywords without
- * effect. Create one per operation, because all its schemas share the maximum size. A circular or excessive schema becomes
- * `{}`.
+ * effect. Create one per operation, because all its schemas share the maximum size. A schema that is circular or too
+ * deep becomes `{}`. Keywords beyond the maximum size are dropped.
  */
 class SchemaCopier {
   #remainingNodes = maxNodes;

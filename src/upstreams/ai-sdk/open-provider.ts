@@ -25,7 +25,7 @@ export interface ProviderDeps {
   readonly clock: Pick<Clock, 'epochMs'>;
 }
 
-/** Loads the vendor's package and sets it up for one upstream. Its requests use `http` and are sent once. */
+/** Loads the vendor's package and sets it up for one upstream. The provider sends its requests through `http`, without retries. */
 export async function openProvider(vendor: Vendor, upstream: Upstream, { http, clock }: ProviderDeps): Promise<OpenedProvider> {
   const { endpoint, region, headers, timeouts } = upstream;
   const key = getKey(vendor.name, upstream);
@@ -55,7 +55,7 @@ const [lf, cr, quote, backslash, comma] = [10, 13, 34, 92, 44];
 const openings: ReadonlySet<number> = new Set([91, 123]);
 const closings: ReadonlySet<number> = new Set([93, 125]);
 
-/** Limits the items of each event of a stream. The stream fails with `UpstreamError` at an event that exceeds the limit. */
+/** Limits the parts, JSON nodes, and depth of each event. The stream fails with `UpstreamError` if an event exceeds a limit. */
 function boundEvents(response: Response): Response {
   const { body, headers, status, statusText } = response;
   if (body === null || !isEventStream(response)) return response;

@@ -54,7 +54,7 @@ export async function answerFromResults({ conversation, compareDeps, steps }: Si
   const names = toolResults.map(({ name }) => `\`${name}\``).slice(0, maxResults);
   steps.push({
     name: 'Reading the results',
-    content: `${toolResults.length} of ${[...new Set(names)].join(', ')}.`,
+    content: `Results of ${[...new Set(names)].join(', ')}: ${toolResults.length}.`,
     status: 'completed',
   });
   return { content: texts.join('\n\n') };
@@ -142,7 +142,7 @@ interface ToolScore {
  */
 const minScore = 0.29;
 const sharedWordBonus = 0.08;
-const namedScore = 1.1;
+const toolNameScore = 1.1;
 const maxDescriptionChars = 300;
 // Pattern bound: a name and 300 characters of a description.
 const searchToolPattern = /\b(search|query|retriev\w*|look(s|ing)? up|find|documents?|knowledge)\b/i;
@@ -155,15 +155,15 @@ export async function scoreTools(question: string, tools: readonly OfferedTool[]
   return tools
     .map((tool, index) => {
       const bonus = countShared(questionStems, listStems(toToolText(tool))) > 0 ? sharedWordBonus : 0;
-      const score = question.includes(tool.name) && tool.name.includes('_') ? namedScore : (similarities[index] ?? 0) + bonus;
+      const score = question.includes(tool.name) && tool.name.includes('_') ? toolNameScore : (similarities[index] ?? 0) + bonus;
       return { tool, score };
     })
     .sort((first, second) => second.score - first.score);
 }
 
 /**
- * Returns the nearest tool if it is near enough. If no tool is near, or the question lacks an argument of the nearest tool,
- * returns a search tool.
+ * Returns the nearest tool if it is near enough. For a question or a search request, returns a search tool instead if no tool is
+ * near enough, or if the text lacks an argument of the nearest tool. Without a search tool, returns the nearest tool.
  */
 export function findFittingTool(question: string, scores: readonly ToolScore[]): OfferedTool | undefined {
   const [best] = scores;

@@ -15,7 +15,7 @@ export interface Deployment {
   readonly iconUrl: string | undefined;
   readonly isApplication: boolean;
   readonly owner: DeploymentOwner;
-  /** Name of the owner, if the owner shared the application with this user, not only with a role. */
+  /** Name of the owner, if the owner shared at least one of the listed applications directly with this user. */
   readonly ownerName: string | undefined;
   /** Position in the list of the service. Configured deployments keep their order. */
   readonly position: number;

@@ -22,9 +22,9 @@ export const backupHelp = `parley backup: copies the data of a node with SQLite,
 Usage
   parley backup --to FOLDER [--data DIR]
 
-Copies the database, the contents of files, and the secret, as a consistent snapshot. A second run into the same
-folder copies only new contents. If a run is interrupted, the folder still has the previous backup. Run the command
-again to complete it. Protect the folder like the data folder, because the secret decrypts the database.
+Copies a consistent snapshot of the database, the contents of files, and the secret. A second run into the same folder
+copies the database and only the new contents. If a run is interrupted, the folder still has the previous backup. Run
+the command again to complete it. Protect the folder like the data folder, because the secret decrypts the database.
 
 Options, with defaults in parentheses
   --to FOLDER                folder for the backup: a new or empty folder, or a backup of the same node. Required
@@ -36,14 +36,14 @@ See docs/deploy.md.
 `;
 
 /** Output of `parley restore --help`. */
-export const restoreHelp = `parley restore: puts a backup of parley backup into a data folder
+export const restoreHelp = `parley restore: restores a backup from parley backup into a data folder
 
 Usage
   parley restore --from FOLDER [--data DIR] [--replace]
 
 Stop Parley first. The command checks the backup before it changes the data folder: the database is intact, this version
 supports it, and all contents of files exist. If a run is interrupted, no data is lost. Run the command again to complete
-it. Run it as the user of the service, or make that user the owner of the data folder afterwards.
+it. Run it as the operating system user that runs Parley, or make that user the owner of the data folder afterwards.
 
 Options, with defaults in parentheses
   --from FOLDER              folder of the backup. Required

@@ -3,7 +3,7 @@ import { splitIntoBatches } from '#base/stream/batches.ts';
 import { dayMs } from '#base/time/clock.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
-import { listDayTables, readDefinition, recordTables, toCopy } from './record-tables.ts';
+import { listDayTables, readDefinition, recordTables, toStatementForTable } from './record-tables.ts';
 
 /** Number of days after today whose tables are created in advance. */
 const daysAhead = 3;
@@ -103,7 +103,7 @@ export abstract class RecordDays {
   }
 }
 
-/** Returns the records of a kind in the database. */
+/** Returns the storage for records of a kind. */
 export function openRecordDays(database: SqlDatabase, kind: keyof typeof recordTables): RecordDays {
   const table = recordTables[kind][database.engine];
   if (database.engine === 'postgres') return new PostgresDays(database, table);
@@ -235,7 +235,7 @@ class SqliteDays extends RecordDays {
     const definition = await readDefinition(transaction, this.table);
     for (const day of days) {
       const table = this.toDayTable(day);
-      for (const statement of definition) await sql.raw(toCopy(statement, this.table, table)).execute(transaction);
+      for (const statement of definition) await sql.raw(toStatementForTable(statement, this.table, table)).execute(transaction);
       this.#tables?.set(day, table);
     }
   }
@@ -245,7 +245,7 @@ class SqliteDays extends RecordDays {
     const base = await sql<{ last: number | null }>`select max(at_ms) as last from ${sql.table(this.table)}`.execute(kysely);
     const last = base.rows[0]?.last ?? null;
     this.#lastBaseDay = last === null ? Number.NEGATIVE_INFINITY : toDayNumber(last);
-    this.#tables = new Map(names.map((name) => [toDayNumber(parseDay(name.slice(this.table.length + 1))), name]));
+    this.#tables = new Map(names.map((name) => [toDayNumber(parseDayStartMs(name.slice(this.table.length + 1))), name]));
     this.#usesDayTables ||= this.#tables.size > 0;
     return this.#tables;
   }
@@ -255,6 +255,6 @@ function toDaySegment([day, table]: readonly [number, string]): RecordSegment {
   return { table, fromMs: day * dayMs, toMs: (day + 1) * dayMs };
 }
 
-function parseDay(text: string): number {
+function parseDayStartMs(text: string): number {
   return Date.parse(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6, 8)}`);
 }

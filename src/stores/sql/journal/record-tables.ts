@@ -155,9 +155,9 @@ export async function readDefinition(kysely: QueryExecutorProvider, table: strin
   return rows.map((row) => row.sql);
 }
 
-/** Returns the statement that creates the table or index for another table. */
-export function toCopy(statement: string, table: string, copy: string): string {
-  return statement.replaceAll(table, copy).replace(/^create (table|index) /i, 'create $1 if not exists ');
+/** Rewrites a statement that creates `table` or one of its indexes, so that it creates `otherTable` or its index. */
+export function toStatementForTable(statement: string, table: string, otherTable: string): string {
+  return statement.replaceAll(table, otherTable).replace(/^create (table|index) /i, 'create $1 if not exists ');
 }
 
 /** Returns the names of the day tables of a base table in SQLite. */
@@ -180,7 +180,7 @@ export async function alignDayTables(kysely: QueryExecutorProvider): Promise<voi
       for (const column of columns)
         if (!existing.has(column.name))
           await sql`alter table ${sql.table(name)} add column ${sql.ref(column.name)} ${sql.raw(column.type)}`.execute(kysely);
-      for (const statement of definition.slice(1)) await sql.raw(toCopy(statement, base, name)).execute(kysely);
+      for (const statement of definition.slice(1)) await sql.raw(toStatementForTable(statement, base, name)).execute(kysely);
     }
   }
 }

@@ -4,7 +4,7 @@ import { parseScimTime, type ScimComparison, type ScimFilter } from '#domain/sci
 type Table = 'scim_users' | 'scim_groups';
 type Condition = RawBuilder<SqlBool>;
 
-/** Column of an attribute. Names are stored in lower case. */
+/** Column of an attribute. Values of the type `name` are stored in lower case. */
 interface Column {
   readonly name: string;
   readonly type: 'name' | 'text' | 'time' | 'boolean';
@@ -71,7 +71,7 @@ function toComparison(column: Column, op: ScimComparison, value: string | number
   if (typeof value !== 'string') return never;
   if (type === 'time') {
     const ms = parseScimTime(value);
-    return ms === undefined ? undefined : toOrder(ref, op, ms);
+    return ms === undefined ? undefined : toOperatorCondition(ref, op, ms);
   }
   const text = type === 'name' ? value.toLowerCase() : value;
   const condition = toTextCondition(ref, op, text);
@@ -84,18 +84,18 @@ function toTextCondition(ref: RawBuilder<unknown>, op: ScimComparison, text: str
   if (op === 'co') return text === '' ? always : sql<SqlBool>`(length(replace(${ref}, ${text}, '')) < length(${ref}))`;
   if (op === 'sw') return text === '' ? always : sql<SqlBool>`(substr(${ref}, 1, ${sql.lit(chars)}) = ${text})`;
   if (op === 'ew') return text === '' ? always : sql<SqlBool>`(substr(${ref}, length(${ref}) - ${sql.lit(chars)} + 1) = ${text})`;
-  return toOrder(ref, op, text);
+  return toOperatorCondition(ref, op, text);
 }
 
 const operators: Readonly<Record<string, string>> = { eq: '=', gt: '>', ge: '>=', lt: '<', le: '<=' };
 
-/** Returns undefined for comparisons of parts of a text. */
-function toOrder(ref: RawBuilder<unknown>, op: ScimComparison, value: string | number): Condition | undefined {
+/** Returns undefined for `co`, `sw`, and `ew`. */
+function toOperatorCondition(ref: RawBuilder<unknown>, op: ScimComparison, value: string | number): Condition | undefined {
   const operator = operators[op];
   return operator === undefined ? undefined : sql<SqlBool>`(${ref} ${sql.raw(operator)} ${value})`;
 }
 
-/** Returns the condition for groups with a member. The surface rejects all other filters of members. */
+/** Returns the condition for a filter by members: `pr`, `eq` with a user ID, or alternatives. The parser rejects other filters. */
 function toMembersCondition(filter: ScimFilter): Condition {
   const members = sql`select 1 from scim_members where scim_members.group_id = scim_groups.id`;
   const toMember = (id: string) => sql<SqlBool>`exists (${members} and scim_members.user_id = ${id})`;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
-import { EvaluationRequestForm } from '#contract/evaluation/parse-cases.ts';
+import { EvaluationRequestSchema } from '#contract/evaluation/parse-cases.ts';
 import {
   buildArray,
   buildList,
@@ -177,9 +177,9 @@ export const evaluationOperations = listOperations(shared, {
     parameters: pathParams,
     body: json(
       {
-        ...EvaluationRequestForm,
+        ...EvaluationRequestSchema,
         properties: {
-          ...EvaluationRequestForm.properties,
+          ...EvaluationRequestSchema.properties,
           cases: {
             type: 'array',
             items: evaluationCase,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { checkForms } from '#contract/evaluation/evaluation-case.ts';
+import { checkSchemas } from '#contract/evaluation/evaluation-case.ts';
 import { checkTypes, isDraftable, listFields, toCaseEntry, toDraft } from './case-draft.ts';
 
 const completeCase: JsonObject = {
@@ -27,7 +27,7 @@ describe('case drafts', () => {
   });
 
   it('offer each check type with its fields', () => {
-    const expected = Object.entries(checkForms).map(([type, { properties }]) => [
+    const expected = Object.entries(checkSchemas).map(([type, { properties }]) => [
       type,
       Object.keys(properties).filter((key) => key !== 'type'),
     ]);
