@@ -51,14 +51,14 @@ export async function startWebWorld({ conversations = 'browser', environment = {
     args: ['--no-sandbox'],
   });
   const address = `${service.url}/#key=${callerKey}`;
-  const blank = async (options: BrowserContextOptions = {}): Promise<Page> => {
+  const openBlank = async (options: BrowserContextOptions = {}): Promise<Page> => {
     const context = await browser.newContext({ locale: 'en-GB', ...options });
     return context.newPage();
   };
   return {
-    ...{ service, upstream, address, openBlank: blank },
+    ...{ service, upstream, address, openBlank },
     async open(options) {
-      const page = await blank(options);
+      const page = await openBlank(options);
       await page.goto(address);
       await page.locator('.starter').first().waitFor();
       return page;

@@ -25,26 +25,26 @@ interface Installation {
   readonly toSteps: (folder: string) => readonly Step[];
 }
 
-/** Returns the installation folder. Fills it, in up to three attempts, unless an earlier run did so with equal locks. */
-export async function install({ name, inputs: locks, toSteps }: Installation): Promise<string> {
+/** Returns the installation folder. Fills it, in up to three attempts, unless an earlier run did so with equal inputs. */
+export async function install({ name, inputs, toSteps }: Installation): Promise<string> {
   const hash = createHash('sha256');
-  for (const lock of locks) hash.update(lock);
+  for (const input of inputs) hash.update(input);
   const folder = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);
   const completeMark = join(folder, '.whole');
   if ((await readFile(completeMark).catch(() => undefined)) !== undefined) return folder;
   process.stderr.write(`Installing ${name} in ${cache}. This takes minutes the first time.\n`);
-  let failedStep = '';
+  let failure = '';
   for (let index = 0; index < tries; index += 1) {
     if (index > 0) await setTimeout(pauseMs * index);
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
-    failedStep = await runSteps(toSteps(folder));
-    if (failedStep === '') {
+    failure = await runSteps(toSteps(folder));
+    if (failure === '') {
       await writeFile(completeMark, '');
       return folder;
     }
   }
-  throw new Error(`${name} could not be installed, tried ${tries} times:\n${failedStep}`);
+  throw new Error(`${name} could not be installed, tried ${tries} times:\n${failure}`);
 }
 
 /** Installs the manifest and lock of a folder of this repository, without install scripts. Returns the folder. */

@@ -35,7 +35,7 @@ const needed: readonly RuntimeRequirement[] = [
     command: ['go', 'version'],
     pattern: /go(\d+)\.(\d+)/,
     atLeast: [1, 26],
-    debian: 'golang (if the version of the release is too old: from backports)',
+    debian: 'golang, or golang from backports if the Debian release has an older version',
   },
   { command: ['javac', '-version'], pattern: /javac (\d+)/, atLeast: [17], debian: 'openjdk-17-jdk-headless' },
   { command: ['mvn', '--version'], pattern: /Maven (\d+)\.(\d+)/, atLeast: [3, 6], debian: 'maven' },

@@ -14,7 +14,7 @@ export function formatValue(measure: Measure, value: number, locale: string): st
   return measure === 'cost' ? formatUsd(value, locale) : value.toLocaleString(locale);
 }
 
-/** Returns the distance between grid lines: 1, 2, or 5 times a power of ten. At most four lines above zero are needed. */
+/** Returns the distance of grid lines: 1, 2, or 5 times a power of ten (integers: at least 1), for at most four lines above zero. */
 export function computeAxisStep(highest: number, isInteger: boolean): number {
   const rough = highest / 4;
   if (!(rough > 0)) return 1;
