@@ -111,6 +111,33 @@ const latencyScenario: Scenario = {
   },
 };
 
+const p99Bounds = [1, 5, 10, 50] as const;
+/** Rate of the first step, and the factor from one step to the next. */
+const [firstRate, rateFactor] = [500, 1.2];
+
+/** Measures the highest rate of calls at which the p99 is within each bound. Stops after two rates that exceed the last bound. */
+const ratesScenario: Scenario = {
+  name: 'unary-by-p99',
+  title: 'Unary, 1 kB: highest rate by p99 (open loop, 64 connections, steps of 20 %)',
+  metrics: [...p99Bounds.map((ms) => ({ key: `within${ms}`, title: `req/s at p99 ≤ ${ms} ms`, digits: 0 })), othersMetric],
+  comparedMetric: { key: `within${p99Bounds[2]}`, title: `req/s at p99 ≤ ${p99Bounds[2]} ms`, digits: 0 },
+  async run(stage) {
+    const { harness, load, running, scale } = stage;
+    const call = createSmallCall('at-once', false);
+    await warmUp(stage, call);
+    const values: Values = { ...Object.fromEntries(p99Bounds.map((ms) => [`within${ms}`, 0])), others: 0 };
+    for (let rate = firstRate, exceeded = 0; exceeded < 2; rate *= rateFactor) {
+      const args = ['rate', '--connections', 64, '--rate', Math.round(rate), '--warm-s', 1, '--duration-s', 4 * scale];
+      const run = await runLoad(harness, load, running, call, args.map(String));
+      const { others = 0, p99: p99Ms = 0 } = toSharedValues(run);
+      values.others = Math.max(values.others ?? 0, others);
+      for (const ms of p99Bounds) if (p99Ms <= ms) values[`within${ms}`] = run.result.replies / run.result.seconds;
+      exceeded = p99Ms > Math.max(...p99Bounds) ? exceeded + 1 : 0;
+    }
+    return values;
+  },
+};
+
 /**
  * Measures streams that stay open and receive a chunk per interval. `step` is a smaller number of streams. The memory of a stream
  * is the slope from `step` to all streams.
@@ -219,6 +246,17 @@ export const scenarios: readonly Scenario[] = [
   { ...unaryScenario, includesBare: true },
   { ...streamsScenario, includesBare: true },
   { ...latencyScenario, includesBare: true },
+  {
+    ...createClosedScenario({
+      name: 'unary-8',
+      title: 'Unary, 1 kB request and reply, 8 connections',
+      call: () => createSmallCall('at-once', false),
+      connections: 8,
+      seconds: 5,
+    }),
+    includesBare: true,
+  },
+  { ...ratesScenario, includesBare: true },
   pacedScenario,
   createHeldScenario({
     name: 'paced-5000',
