@@ -66,8 +66,8 @@ describe('a formula that is too large to draw', () => {
 
 describe('a very long answer', () => {
   it('is drawn in steps', async () => {
-    const { page } = await openReply([], `${'Some words.\n\n'.repeat(20_000)}The end`);
-    await page.getByText('The first 200,000 of 260,007 characters').waitFor();
+    const { page } = await openReply([], `${`${'Some words.'.repeat(90)}\n\n`.repeat(1_100)}The end`);
+    await page.getByText('The first 1,000,000 of 1,091,207 characters').waitFor();
     expect(await page.getByText('The end').count()).toBe(0);
     await page.getByRole('button', { name: 'Show more' }).click();
     await page.getByText('The end').waitFor();

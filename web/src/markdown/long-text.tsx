@@ -2,8 +2,8 @@ import { type ReactNode, useState } from 'react';
 import { TextButton } from '../parts/icon.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 
-/** Characters that are drawn at first, and with each click. Parsing and layout of millions of characters take seconds. */
-const charsInStep = 200_000;
+/** Characters that are drawn at first, and with each click. Parsing and layout of several millions of characters take seconds. */
+const charsInStep = 1_000_000;
 
 interface TextStartProps {
   readonly text: string;
