@@ -188,7 +188,7 @@ export class LoadBalancer {
       isPaused: health?.isPaused(nowMs) === true,
       reason: health?.getPauseReason(nowMs),
       parallel: this.#parallel.get(id) ?? 0,
-      maxParallel: this.#toOwnPart(maxParallel),
+      maxParallel: maxParallel && this.#toOwnPart(maxParallel),
       rejectsWith: health?.findRejection(key),
     };
   }
@@ -204,15 +204,14 @@ export class LoadBalancer {
     };
   }
 
-  /** Returns this worker's part of the limit of a node. It is at least 1. */
-  #toOwnPart(limit: number | undefined): number | undefined {
+  /** Returns this worker's part of the limit of a node. It is at least 1, unless the limit is 0. */
+  #toOwnPart(limit: number): number {
     const { slot, count } = this.#worker;
-    if (limit === undefined || count === 1) return limit;
-    return Math.max(1, Math.floor(limit / count) + (slot <= limit % count ? 1 : 0));
+    return Math.max(Math.min(limit, 1), Math.floor(limit / count) + (slot <= limit % count ? 1 : 0));
   }
 
   #isFull({ id, maxParallel }: Upstream): boolean {
-    return maxParallel !== undefined && (this.#parallel.get(id) ?? 0) >= (this.#toOwnPart(maxParallel) ?? 0);
+    return maxParallel !== undefined && (this.#parallel.get(id) ?? 0) >= this.#toOwnPart(maxParallel);
   }
 
   #isPaused({ revision }: Upstream, nowMs: number): boolean {

@@ -53,10 +53,10 @@ export class UpstreamQueue {
   readonly #queues = new Map<string, DeploymentQueue>();
   /** Average duration of the last calls in milliseconds, by deployment. */
   readonly #durations = new Map<string, number>();
-  readonly #toOwnPart: (limit: number | undefined) => number | undefined;
+  readonly #toOwnPart: (limit: number) => number;
 
   /** `toOwnPart` returns the part of a limit of the node that this process can use. */
-  constructor(toOwnPart: (limit: number | undefined) => number | undefined) {
+  constructor(toOwnPart: (limit: number) => number) {
     this.#toOwnPart = toOwnPart;
   }
 
@@ -73,8 +73,9 @@ export class UpstreamQueue {
 
   /** Returns the start of the longest wait. Undefined if no call waits. */
   findOldestStartMs(deployment: string): number | undefined {
-    const { interactive, batch } = this.#queues.get(deployment) ?? { interactive: new Map(), batch: new Map() };
-    const starts = [...interactive.values(), ...batch.values()].flatMap(({ calls: [oldest] }) => oldest?.startedAtMs ?? []);
+    const queue = this.#queues.get(deployment);
+    const lines = queue === undefined ? [] : [...queue.interactive.values(), ...queue.batch.values()];
+    const starts = lines.flatMap(({ calls: [oldest] }) => oldest?.startedAtMs ?? []);
     return starts.length === 0 ? undefined : Math.min(...starts);
   }
 
@@ -85,7 +86,7 @@ export class UpstreamQueue {
     const queue = this.#queues.get(deployment.id) ?? emptyQueue;
     const expectedMs = this.#estimateWaitMs(deployment, queue, call);
     if (expectedMs > maxWaitMs) throw createBusyError(deployment, expectedMs);
-    if (queue.size >= (maxWaiting === 0 ? 0 : (this.#toOwnPart(maxWaiting) ?? 0))) {
+    if (queue.size >= this.#toOwnPart(maxWaiting)) {
       const newest = findCallToReject(queue, call);
       if (newest === undefined) throw createBusyError(deployment, expectedMs);
       this.remove(deployment, newest);
@@ -156,7 +157,7 @@ export class UpstreamQueue {
   #estimateWaitMs({ id, upstreams }: Deployment, queue: DeploymentQueue, call: WaitingCall): number {
     const averageMs = this.#durations.get(id) ?? 0;
     let capacity = 0;
-    for (const { weight, maxParallel } of upstreams) if (weight > 0) capacity += this.#toOwnPart(maxParallel) ?? 0;
+    for (const { weight, maxParallel } of upstreams) if (weight > 0) capacity += this.#toOwnPart(maxParallel ?? 0);
     const ownCount = getLines(queue, call).get(call.caller)?.calls.length ?? 0;
     let position = call.isBatch ? countWaiting(queue.interactive) : 0;
     for (const { calls } of getLines(queue, call).values()) position += Math.min(calls.length, ownCount + 1);
