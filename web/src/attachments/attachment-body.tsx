@@ -109,7 +109,7 @@ function BlobView({ attachment, kind, content: { blob, text } }: AttachmentBodyP
   const strings = useStrings();
   const url = useObjectUrl(blob);
   const title = attachment.title ?? strings.attachment;
-  const [isDrawn, setIsDrawn] = useState(!isSvg(attachment.type) || !canFreezePage(text));
+  const [isDrawn, setIsDrawn] = useState(() => !isSvg(attachment.type) || !canFreezePage(text));
   if (url === undefined) return null;
   if (kind === 'image' && !isDrawn) return <TextButton onClick={() => setIsDrawn(true)}>{strings.preview}</TextButton>;
   if (kind === 'image') return <Picture {...{ url, title }} content={attachment.data ?? attachment.url ?? ''} />;
