@@ -142,7 +142,13 @@ class Rollback extends Error {
   }
 }
 
-/** Time limit of an operation. It is only a timer, because an abort signal costs as much as the rest of an operation. */
+/** Minimum lateness of a timer that shows that the process was stopped or blocked, in milliseconds. */
+const stoppedMs = 100;
+
+/**
+ * Time limit of an operation, without the time in which the process was stopped: the database may have answered by then. It is only
+ * a timer, because an abort signal costs as much as the rest of an operation.
+ */
 class Deadline {
   readonly #ms: number;
   isExpired = false;
@@ -158,10 +164,17 @@ class Deadline {
   /** Settles with the work, or rejects as soon as the time limit expires. */
   race<Value>(work: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.isExpired = true;
-        reject(new Error('the time limit expired'));
-      }, this.#ms).unref();
+      let timer: NodeJS.Timeout;
+      const start = (ms: number): void => {
+        const endsAtMs = performance.now() + ms;
+        timer = setTimeout(() => {
+          const lateMs = performance.now() - endsAtMs;
+          if (lateMs > stoppedMs) return start(Math.min(lateMs, this.#ms));
+          this.isExpired = true;
+          reject(new Error('the time limit expired'));
+        }, ms).unref();
+      };
+      start(this.#ms);
       work.then(resolve, reject).finally(() => clearTimeout(timer));
     });
   }

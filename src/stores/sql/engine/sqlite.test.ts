@@ -228,6 +228,15 @@ describe('SQLite database', () => {
     await close();
   });
 
+  it('does not count the time in which the process was blocked toward the time limit', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open({ timeoutMs: 200 });
+    const pendingWrite = new SqlConsentStore(database).put('user', consent);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    await pendingWrite;
+    await close();
+  });
+
   it('does not execute work whose time limit has expired', async () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open({ timeoutMs: 100 });

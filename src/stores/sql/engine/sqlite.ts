@@ -34,12 +34,21 @@ export interface OpenSqlite extends OpenDatabase {
 const noCallbacks: SqliteCallbacks = { onOutage: () => undefined, onRecovery: () => undefined };
 
 /**
+ * Default time limit of an operation, in milliseconds. A busy disk can need seconds for one sync, and no other database could take
+ * over, so that a call that waits is better than one that fails.
+ */
+const defaultTimeoutMs = 20_000;
+
+/**
  * Opens the database of one machine. Creates the file and its folder if necessary, accessible only to the user of the process. A
  * write is on disk when it is acknowledged. Throws `StoreError` or `NewerDatabaseError`.
  */
 export async function openSqlite(
   file: string,
-  { timeoutMs = 5000, acquireWriteLock }: OpenOptions & { readonly acquireWriteLock?: AcquireWriteLock | undefined } = {},
+  {
+    timeoutMs = defaultTimeoutMs,
+    acquireWriteLock,
+  }: OpenOptions & { readonly acquireWriteLock?: AcquireWriteLock | undefined } = {},
   callbacks: SqliteCallbacks = noCallbacks,
 ): Promise<OpenSqlite> {
   try {
