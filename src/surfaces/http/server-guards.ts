@@ -20,22 +20,27 @@ interface IncomingBody {
  * large body on a slow link may take hours. Bytes that are already buffered do not count against the client's upload rate.
  */
 export function enforceBodyPace(server: Server, { windowMs, minBytes } = defaultRate): void {
-  const incomingBodies = new Map<Socket, IncomingBody>();
-  const knownSockets = new WeakSet<Socket>();
+  // A socket remains until it closes, because the Map allocates memory for deletions. Undefined between requests.
+  const incomingBodies = new Map<Socket, IncomingBody | undefined>();
+  // A listener inside the one below would retain the first request of the socket.
+  const deleteOnClose = (socket: Socket) => socket.once('close', () => incomingBodies.delete(socket));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket, headers } = request;
     if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) return;
-    incomingBodies.set(socket, { request, response, bytesRead: undefined });
-    if (knownSockets.has(socket)) return;
-    knownSockets.add(socket);
-    socket.once('close', () => incomingBodies.delete(socket));
+    if (!incomingBodies.has(socket)) deleteOnClose(socket);
+    const body: IncomingBody = { request, response, bytesRead: undefined };
+    incomingBodies.set(socket, body);
+    request.once('close', () => {
+      // A pipelined request may have arrived in the meantime.
+      if (incomingBodies.get(socket) === body) incomingBodies.set(socket, undefined);
+    });
   });
   const check = (): void => {
-    for (const [socket, state] of incomingBodies) {
-      const { request, bytesRead = Number.NEGATIVE_INFINITY } = state;
-      if (request.complete) incomingBodies.delete(socket);
-      else if (socket.bytesRead - bytesRead >= minBytes || request.readableLength > 0) state.bytesRead = socket.bytesRead;
-      else rejectSlowBody(server, socket, state);
+    for (const [socket, body] of incomingBodies) {
+      if (body === undefined || body.request.complete) continue;
+      const { request, bytesRead = Number.NEGATIVE_INFINITY } = body;
+      if (socket.bytesRead - bytesRead >= minBytes || request.readableLength > 0) body.bytesRead = socket.bytesRead;
+      else rejectSlowBody(server, socket, body);
     }
   };
   const timer = setInterval(check, windowMs).unref();

@@ -83,14 +83,15 @@ describe('journal records', () => {
     vi.useRealTimers();
   });
 
-  it('are written together, in their order, at most 1000 at a time', async () => {
+  it('are written together, in their order, as soon as 100 wait, and at most 1000 at a time', async () => {
     const journal = new ScriptedJournal();
     const { writer } = open(journal);
     const ids = Array.from({ length: 2250 }, (_, index) => `${index}`);
     for (const id of ids) writer.usage.add(record(id));
-    expect(journal.batches).toEqual([]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(journal.batches.map((batch) => batch.length)).toEqual([100]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(journal.batches.map((batch) => batch.length)).toEqual([1000, 1000, 250]);
+    expect(journal.batches.map((batch) => batch.length)).toEqual([100, 1000, 1000, 150]);
     expect(journal.ids).toEqual(ids);
   });
 
@@ -108,6 +109,22 @@ describe('journal records', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['one', 'two']);
     expect(messages.slice(1)).toEqual(['resumed writing usage records. 0 were lost']);
+  });
+
+  it('are tried once a second during an outage, however many arrive', async () => {
+    const journal = new ScriptedJournal();
+    const { writer } = open(journal);
+    const append = vi.fn(failToAppend);
+    journal.append = append;
+    for (let id = 0; id < 100; id += 1) writer.usage.add(record(`${id}`));
+    for (let tries = 1; tries <= 3; tries += 1) {
+      for (let id = 0; id < 100; id += 1) {
+        writer.usage.add(record(`${tries}-${id}`));
+        await vi.advanceTimersByTimeAsync(1);
+      }
+      expect(append).toHaveBeenCalledTimes(tries);
+      await vi.advanceTimersByTimeAsync(900);
+    }
   });
 
   it('are lost beyond the limit of waiting records, and `losses` reports it until the outage ends', async () => {
