@@ -4,7 +4,7 @@ import { MemoryLimitStore } from './limit-store.ts';
 
 const toClaim = (holder: string): RequestedClaim => ({ kind: 'calls', holder, amount: 1, exemptAmount: 0 });
 
-it('retains the claims of calls in progress while thousands of other holders come and go', () => {
+it('retains the claims of a call in progress while thousands of other calls begin and end', () => {
   const store = new MemoryLimitStore();
   store.reserve([], [toClaim('first')]);
   for (let nth = 0; nth < 5_000; nth += 1) {

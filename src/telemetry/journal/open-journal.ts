@@ -54,7 +54,7 @@ interface JournalWriterDeps {
 const defaults = { waitMs: 1000, maxWaiting: 50_000 };
 /**
  * Number of waiting records that are written without waiting for further ones. Otherwise most records of a busy node survive two
- * young collections of the heap, which take place about every 300 calls. Then they move to the old generation, whose collections
+ * young collections of the heap, which run about every 300 calls. Then they move to the old generation, whose collections
  * delay calls by tens of milliseconds.
  */
 const fullBatch = 100;

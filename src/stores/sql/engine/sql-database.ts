@@ -142,12 +142,12 @@ class Rollback extends Error {
   }
 }
 
-/** Minimum lateness of a timer that shows that the process was stopped or blocked, in milliseconds. */
-const stoppedMs = 100;
+/** Minimum delay of a timer that counts as a pause of the process, in milliseconds. */
+const minPauseMs = 100;
 
 /**
- * Time limit of an operation, without the time in which the process was stopped: the database may have answered by then. It is only
- * a timer, because an abort signal costs as much as the rest of an operation.
+ * Time limit of an operation. A pause of the process does not count, because the database may have answered during it. The limit is
+ * only a timer, because an abort signal costs as much as the rest of an operation.
  */
 class Deadline {
   readonly #ms: number;
@@ -169,7 +169,7 @@ class Deadline {
         const endsAtMs = performance.now() + ms;
         timer = setTimeout(() => {
           const lateMs = performance.now() - endsAtMs;
-          if (lateMs > stoppedMs) return start(Math.min(lateMs, this.#ms));
+          if (lateMs > minPauseMs) return start(Math.min(lateMs, this.#ms));
           this.isExpired = true;
           reject(new Error('the time limit expired'));
         }, ms).unref();

@@ -228,7 +228,7 @@ describe('SQLite database', () => {
     await close();
   });
 
-  it('does not count the time in which the process was blocked toward the time limit', async () => {
+  it('does not count a pause of the process toward the time limit', async () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open({ timeoutMs: 200 });
     const pendingWrite = new SqlConsentStore(database).put('user', consent);
