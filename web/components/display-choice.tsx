@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { contrasts, type Display, densities, motions, readDisplay, saveDisplay, textSizes } from '../src/display/display.ts';
-import { appearances, useAppearance } from '../src/page/appearance.ts';
 import { Segments } from '../src/parts/segments.tsx';
+import { appearances, useAppearance } from '../src/shell/appearance.ts';
 
 /** Shows the display options of the page. */
 export function DisplayChoice() {

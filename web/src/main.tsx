@@ -8,7 +8,7 @@ import './style/markdown.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { watchDisplay } from './display/display.ts';
-import { Entrance } from './page/entrance.tsx';
+import { Entrance } from './shell/entrance.tsx';
 import { LanguageProvider } from './strings/strings.tsx';
 
 watchDisplay();

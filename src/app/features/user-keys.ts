@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createRandomSecret } from '#base/secrets/seal.ts';
-import { keyOperations } from '#surfaces/keys/openapi.ts';
-import { keyRoutes } from '#surfaces/keys/routes.ts';
+import { keyOperations } from '#surfaces/user-keys/openapi.ts';
+import { keyRoutes } from '#surfaces/user-keys/routes.ts';
 import type { Feature } from '../service/feature.ts';
 
 /** Keys that users create for themselves. */

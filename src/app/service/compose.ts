@@ -20,11 +20,11 @@ import {
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { createTokenVerifier } from '#identity/token-verifier.ts';
+import { BlockedUsers } from '#services/callers/blocked-users.ts';
+import { KeyUses } from '#services/callers/key-uses.ts';
+import { UserKeys } from '#services/callers/user-keys.ts';
 import { defaultFileLimits, StoredResources } from '#services/files/stored-resources.ts';
 import { withFileDeletion } from '#services/files/with-file-deletion.ts';
-import { BlockedUsers } from '#services/keys/blocked-users.ts';
-import { KeyUses } from '#services/keys/key-uses.ts';
-import { UserKeys } from '#services/keys/user-keys.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { InputMemory } from '#services/node/input-memory.ts';
 import { GroupRoles } from '#services/scim/group-roles.ts';

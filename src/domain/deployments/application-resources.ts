@@ -1,5 +1,5 @@
 import type { Clock } from '#base/time/clock.ts';
-import type { AuditAction } from '#contract/audit-actions.ts';
+import type { AuditAction } from '#contract/administration/audit-actions.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import { toBucket } from '../files/bucket.ts';

@@ -1,4 +1,4 @@
-import type { AuditAction } from '#contract/audit-actions.ts';
+import type { AuditAction } from '#contract/administration/audit-actions.ts';
 import type { ratedAction } from '#contract/features-request.ts';
 import type { Tags } from '#contract/tags.ts';
 import type { CallOutcome, Operation } from '../calls/telemetry.ts';

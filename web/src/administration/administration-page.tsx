@@ -1,9 +1,9 @@
 import { useCallback } from 'react';
-import { usePage } from '../page/page.tsx';
-import { formatRoute, type Route } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
+import { usePage } from '../shell/page.tsx';
+import { formatRoute, type Route } from '../shell/route.ts';
 import { AdminError } from './admin-error.tsx';
 import { getKindTexts, useAdminStrings } from './admin-strings.ts';
 import { AlertsSection } from './alerts-section.tsx';

@@ -1,8 +1,8 @@
 import { useCallback } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
-import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
+import { usePage } from '../shell/page.tsx';
 import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';

@@ -1,10 +1,10 @@
 import { useCallback, useState } from 'react';
-import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { useAction } from '../parts/use-loaded.ts';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
+import { usePage } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';

@@ -1,13 +1,13 @@
 import { useId, useState } from 'react';
 import type { EditorProps } from '../builder/editors/form.ts';
 import { ValueEditor } from '../builder/editors/value-editor.tsx';
-import { usePage } from '../page/page.tsx';
 import { Icon, TextButton } from '../parts/icon.tsx';
 import { QuestionDialog, useConfirmation } from '../parts/question-dialog.tsx';
 import { SecretField } from '../parts/secret-field.tsx';
 import { useAction } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { usePage } from '../shell/page.tsx';
 import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';

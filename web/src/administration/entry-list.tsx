@@ -2,13 +2,13 @@ import { type ReactNode, useCallback, useDeferredValue, useMemo, useState } from
 import { filterObjects } from '#base/json/json.ts';
 import { toReadableName } from '../forms/field.ts';
 import { getSeverity, readState, type Severity, type Upstream } from '../operations/node-state.ts';
-import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { MoreButton } from '../parts/use-pages.tsx';
+import { usePage } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { getKindTexts, useAdminStrings, useFieldStrings } from './admin-strings.ts';

@@ -1,13 +1,13 @@
 import { type FormEvent, useDeferredValue, useId, useMemo, useState } from 'react';
 import { toText } from '#base/json/json.ts';
-import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { useAction } from '../parts/use-loaded.ts';
 import { MoreButton } from '../parts/use-pages.tsx';
 import type { Service } from '../service/service.ts';
+import { usePage } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';
 import { useAdminStrings, useFieldStrings } from './admin-strings.ts';

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { filterObjects, toObject, toText } from '#base/json/json.ts';
-import { usePage } from '../page/page.tsx';
 import { readFirstMessage } from '../service/complete-text.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { usePage } from '../shell/page.tsx';
 import { describeAnswerError } from '../strings/describe-error.ts';
 import { formatSeconds } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';

@@ -1,9 +1,9 @@
 import { useCallback } from 'react';
 import { filterObjects, type JsonObject, toObject } from '#base/json/json.ts';
-import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import type { Service } from '../service/service.ts';
+import { usePage } from '../shell/page.tsx';
 import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AdminError } from './admin-error.tsx';

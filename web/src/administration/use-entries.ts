@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
-import { usePage } from '../page/page.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
+import { usePage } from '../shell/page.tsx';
 import { type Entry, listEntries } from './entries.ts';
 
 interface Entries {

@@ -4,8 +4,8 @@ import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { isWithin, withoutFieldErrors } from '../builder/editors/form.ts';
 import { getInitialValue } from '../builder/editors/shape.ts';
 import { getValueAt, withValueAt } from '../builder/entry-parts.ts';
-import { usePage } from '../page/page.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { usePage } from '../shell/page.tsx';
 import {
   type CreatedKey,
   createKey,

@@ -3,8 +3,8 @@ import { toEssence } from '#base/http/media-type.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { PlainText, TextStart } from '../markdown/long-text.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
-import { usePage } from '../page/page.tsx';
 import { Icon, IconButton, type IconName, TextButton } from '../parts/icon.tsx';
+import { usePage } from '../shell/page.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import {
   type AttachmentKind,

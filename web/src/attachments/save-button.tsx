@@ -1,7 +1,7 @@
-import { usePage } from '../page/page.tsx';
 import { saveFile, toFileName } from '../parts/device-files.tsx';
 import { IconButton } from '../parts/icon.tsx';
 import { toErrorDetails } from '../service/service-error.ts';
+import { usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { type DisplayedAttachment, getExtension } from './attachment-kind.ts';
 import { describeFileError, readContent } from './read-content.ts';

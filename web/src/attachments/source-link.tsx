@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { PlainText } from '../markdown/long-text.tsx';
-import { usePage } from '../page/page.tsx';
 import { saveFile } from '../parts/device-files.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { getFileName, toReferencePath } from '../service/service-path.ts';
+import { usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { describeFileError, readContent } from './read-content.ts';
 

@@ -1,11 +1,11 @@
 import { useCallback, useId, useState } from 'react';
 import { escapePattern } from '#base/text/find-text.ts';
 import { PlainText } from '../markdown/long-text.tsx';
-import { usePage } from '../page/page.tsx';
 import { IconButton } from '../parts/icon.tsx';
 import { useFocusInside } from '../parts/use-focus-inside.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { AttachmentBody } from './attachment-body.tsx';
 import { getAttachmentKind } from './attachment-kind.ts';

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useState } from 'react';
-import { useGetName, usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
+import { useGetName, usePage } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { AnswerView, StateMark } from './answer-view.tsx';
 import { BackgroundAnswers, isInProgress, type ListedAnswer } from './background-answers.ts';

@@ -1,10 +1,10 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
+import { usePage } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { AppSheet } from './app-sheet.tsx';
 import { getName, isShared } from './applications.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type JsonObject, toText } from '#base/json/json.ts';
-import { usePage } from '../page/page.tsx';
+import { usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { useBuilderStrings, useSchemaTranslation } from './builder-strings.ts';
 import { DeploymentsEditor } from './editors/deployments-editor.tsx';

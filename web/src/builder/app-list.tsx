@@ -4,8 +4,6 @@ import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { DeploymentIcon } from '../chat/deployments/deployment-icon.tsx';
 import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
 import type { BuilderStrings } from '../locales/en/builder.ts';
-import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
 import { FileButton, saveFile, toFileName } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -15,6 +13,8 @@ import { useConfirmation } from '../parts/question-dialog.tsx';
 import { focusHeading } from '../parts/use-focus-inside.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { usePage } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import {
   deleteApplication,

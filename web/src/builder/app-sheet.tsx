@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { usePage } from '../page/page.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
+import { usePage } from '../shell/page.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import { suggestAction } from '../strings/suggest-action.ts';
 import { AppForm } from './app-form.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { usePage } from '../page/page.tsx';
+import { usePage } from '../shell/page.tsx';
 import { AppEditor } from './app-editor.tsx';
 import { AppList } from './app-list.tsx';
 import type { InitialDraft } from './use-app-draft.ts';

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { DeploymentIcon } from '../chat/deployments/deployment-icon.tsx';
-import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
+import { usePage } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { useBuilderStrings } from './builder-strings.ts';
 

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject, toText, tryParseJson } from '#base/json/
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { readAppDraft, saveAppDraft } from '../chat/composer/drafts.ts';
 import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
-import { usePage } from '../page/page.tsx';
 import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { usePage } from '../shell/page.tsx';
 import {
   createApplication,
   getQuickAppType,

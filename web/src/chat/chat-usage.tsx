@@ -1,6 +1,6 @@
 import type { Conversation, Reply, Turn } from '../conversation/conversation.ts';
-import { usePage } from '../page/page.tsx';
 import type { Deployment } from '../service/deployments.ts';
+import { usePage } from '../shell/page.tsx';
 import { formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { computeCost } from './reply-usage.tsx';

@@ -1,6 +1,6 @@
 import type { Reply } from '../conversation/conversation.ts';
-import { useGetName, usePage } from '../page/page.tsx';
 import type { Deployment } from '../service/deployments.ts';
+import { useGetName, usePage } from '../shell/page.tsx';
 import { formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 

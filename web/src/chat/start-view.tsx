@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import type { UserMessage } from '../conversation/conversation.ts';
 import { PlainText } from '../markdown/long-text.tsx';
-import { usePage } from '../page/page.tsx';
 import { type Deployment, readStarters } from '../service/deployments.ts';
+import { usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { DeploymentIcon } from './deployments/deployment-icon.tsx';
 import { focusMessage } from './focus-message.ts';

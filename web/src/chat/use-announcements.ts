@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { Turn } from '../conversation/conversation.ts';
-import { useGetName, usePage } from '../page/page.tsx';
+import { useGetName, usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 
 /** Announces the start and end of an answer to screen readers. */

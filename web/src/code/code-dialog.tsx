@@ -1,13 +1,13 @@
 import { type ReactNode, useId, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
-import { usePage } from '../page/page.tsx';
-import { loadKey } from '../page/visitor.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import type { Deployment } from '../service/deployments.ts';
+import { usePage } from '../shell/page.tsx';
+import { loadKey } from '../shell/visitor.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { useCodeStrings } from './code-strings.ts';
 import { type CreatedKey, OwnKeys, UserKeys } from './own-keys.tsx';

@@ -1,11 +1,11 @@
 import { type FormEvent, useId, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
-import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { SecretField } from '../parts/secret-field.tsx';
 import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { usePage } from '../shell/page.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import { useCodeStrings } from './code-strings.ts';
 

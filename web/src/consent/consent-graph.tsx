@@ -1,6 +1,6 @@
 import { useId } from 'react';
-import { useGetName, usePage } from '../page/page.tsx';
 import type { ConsentForm } from '../service/consents.ts';
+import { useGetName, usePage } from '../shell/page.tsx';
 import { useConsentStrings } from './consent-strings.ts';
 
 const [nodeHeight, gapX, gapY, margin] = [38, 56, 28, 4];

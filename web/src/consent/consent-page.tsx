@@ -1,13 +1,13 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { hasStageWithoutConsent } from '../chat/consent/missing-consent.ts';
 import { listVisibleTurns } from '../conversation/conversation.ts';
-import { useGetName, usePage } from '../page/page.tsx';
-import { formatRoute, type Route } from '../page/route.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
 import { acceptConsent, type ConsentForm, type ConsentStatus, readConsent, withdrawConsent } from '../service/consents.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useGetName, usePage } from '../shell/page.tsx';
+import { formatRoute, type Route } from '../shell/route.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { ConsentGraph } from './consent-graph.tsx';
 import { useConsentStrings } from './consent-strings.ts';

@@ -1,10 +1,10 @@
 import { useCallback } from 'react';
-import { useGetName, usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { focusHeading } from '../parts/use-focus-inside.ts';
 import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/consents.ts';
+import { useGetName, usePage } from '../shell/page.tsx';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { useConsentStrings } from './consent-strings.ts';
 import './consent.css';

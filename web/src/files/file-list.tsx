@@ -1,6 +1,6 @@
-import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon, IconButton } from '../parts/icon.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { useFilesStrings } from './files-strings.ts';
 import type { StoredItem } from './stored-files.ts';

@@ -1,7 +1,6 @@
 import { type FormEvent, useCallback, useId, useState } from 'react';
 import type { Attachment } from '#contract/chat/message.ts';
 import { readContent } from '../attachments/read-content.ts';
-import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { SearchField } from '../parts/search-field.tsx';
@@ -9,6 +8,7 @@ import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { attachFile, maxInlineBytes } from '../service/attach-file.ts';
 import type { Service } from '../service/service.ts';
+import { usePage } from '../shell/page.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import { formatSize } from './file-list.tsx';
 import { useFilesStrings } from './files-strings.ts';

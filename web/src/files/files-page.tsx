@@ -1,6 +1,4 @@
 import { type DragEvent, type FormEvent, useCallback, useEffect, useEffectEvent, useId, useState } from 'react';
-import { usePage, useVisibility } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
 import { FileButton, saveFile } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon, TextButton } from '../parts/icon.tsx';
@@ -10,6 +8,8 @@ import { useConfirmation } from '../parts/question-dialog.tsx';
 import { focusHeading, focusOnMount } from '../parts/use-focus-inside.ts';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { usePage, useVisibility } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { FileList } from './file-list.tsx';
 import { UploadList, useFileUploads } from './file-uploads.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LazyDialog, lazyView } from '../parts/lazy-view.tsx';
+import { usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import type { StoredFileDialogProps } from './file-picker.tsx';
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
 import { useAnswerStrings } from '../chat/turns/answer-strings.ts';
 import type { Question, Reply, UserMessage } from '../conversation/conversation.ts';
-import { usePage } from '../page/page.tsx';
+import { usePage } from '../shell/page.tsx';
 import { areFollowUpsEnabled } from './follow-up-choice.ts';
 import './follow-ups.css';
 import { completeText } from '../service/complete-text.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from 'react';
 import type { Reply } from '../conversation/conversation.ts';
-import { useGetName, usePage } from '../page/page.tsx';
+import { useGetName, usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 
 /** Shows a notification when an answer ends while the window has no focus, unless the user stopped it. A click opens the chat. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { readBrand } from '../page/brand.ts';
 import type { Deployment } from '../service/deployments.ts';
+import { readBrand } from '../shell/brand.ts';
 
 /** Last known data of the signed-in user. The page uses it while the service is unreachable. */
 export interface KnownUser {

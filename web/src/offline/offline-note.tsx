@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
-import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useIsUnreachable } from '../service/reachability.ts';
+import { usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 
 /** A note while the service is unreachable. When the service can be reached again, the list of deployments is reloaded. */

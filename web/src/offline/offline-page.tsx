@@ -4,13 +4,13 @@ import { type Conversation, listVisibleTurns } from '../conversation/conversatio
 import { type ConversationSummary, type Database, openDatabase } from '../conversation/database.ts';
 import { findSummaries } from '../conversation/library.ts';
 import { createMemoryChat } from '../conversation/memory-chat.ts';
-import { type Page, PageContext } from '../page/page.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Logo } from '../parts/operator-brand.tsx';
 import { SearchField } from '../parts/search-field.tsx';
 import { useIsUnreachable } from '../service/reachability.ts';
 import { Service } from '../service/service.ts';
+import { type Page, PageContext } from '../shell/page.tsx';
 import { useLanguage, useLocalizedStrings } from '../strings/strings.tsx';
 import { type KnownUser, readKnownUser } from './known-user.ts';
 import '../chat/turns/thread.css';

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { deleteAllDrafts } from '../chat/composer/drafts.ts';
-import { readBrand } from '../page/brand.ts';
+import { readBrand } from '../shell/brand.ts';
 import { deleteKnownUser } from './known-user.ts';
 import { shellCacheLock, shellCachePrefix } from './shell-caches.ts';
 

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useId, useState } from 'react';
 import { filterObjects, type JsonObject, toObject, toText, tryParseJson } from '#base/json/json.ts';
-import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
@@ -8,6 +7,7 @@ import { TextButton } from '../parts/icon.tsx';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
 import type { Service } from '../service/service.ts';
 import { toDisplayName } from '../share/chat-shares.ts';
+import { usePage } from '../shell/page.tsx';
 import { formatDateTime } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { useOperationsStrings } from './operations-strings.ts';

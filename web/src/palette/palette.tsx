@@ -10,8 +10,8 @@ import '../parts/question-dialog.css';
 import './palette.css';
 import { escapePattern } from '#base/text/find-text.ts';
 import type { Strings } from '../locales/en/page.ts';
-import { usePage } from '../page/page.tsx';
-import type { Route } from '../page/route.ts';
+import { usePage } from '../shell/page.tsx';
+import type { Route } from '../shell/route.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { useNavigate } from './use-navigate.ts';
 

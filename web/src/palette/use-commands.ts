@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { usePage } from '../page/page.tsx';
+import { usePage } from '../shell/page.tsx';
 import type { PaletteCommand } from './command-registry.ts';
 
 /** Adds the commands of a part of the page to the palette while the part is rendered. */

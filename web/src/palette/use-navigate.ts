@@ -1,5 +1,5 @@
-import { usePage } from '../page/page.tsx';
-import { formatRoute, type Route } from '../page/route.ts';
+import { usePage } from '../shell/page.tsx';
+import { formatRoute, type Route } from '../shell/route.ts';
 
 /** Navigates like a link, so that guards for unsaved changes can ask the user. */
 export function useNavigate(): (route: Route) => void {

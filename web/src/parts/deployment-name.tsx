@@ -1,4 +1,4 @@
-import { usePage } from '../page/page.tsx';
+import { usePage } from '../shell/page.tsx';
 
 interface DeploymentNameProps {
   readonly id: string;

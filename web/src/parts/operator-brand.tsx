@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { readBrand } from '../page/brand.ts';
+import { readBrand } from '../shell/brand.ts';
 
 /** The operator's logo, or the Parley icon. */
 export function Logo({ size }: { readonly size: number }) {

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { usePage } from '../page/page.tsx';
+import { usePage } from '../shell/page.tsx';
 import { useConfirmation } from './question-dialog.tsx';
 
 /**

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
-import { usePage } from '../page/page.tsx';
 import { type ChoiceKeys, ChoiceList } from '../parts/choice-list.tsx';
 import { listDocuments } from '../service/user-documents.ts';
+import { usePage } from '../shell/page.tsx';
 import { listSharedPrompts, readPrompt, type StoredPrompt } from './prompts.ts';
 import { PromptsDialog } from './prompts-dialog.tsx';
 import { usePromptsStrings } from './prompts-strings.ts';

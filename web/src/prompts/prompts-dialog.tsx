@@ -1,6 +1,5 @@
 import { type FormEvent, useId, useState } from 'react';
 import { filterObjects, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { usePage } from '../page/page.tsx';
 import { FileButton, saveFile, toFileName } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { IconButton, TextButton } from '../parts/icon.tsx';
@@ -8,6 +7,7 @@ import { useAction } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import type { Service } from '../service/service.ts';
 import { deleteDocument } from '../service/user-documents.ts';
+import { usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { maxNameLength, readPrompt, type StoredPrompt, savePrompt } from './prompts.ts';
 import { usePromptsStrings } from './prompts-strings.ts';

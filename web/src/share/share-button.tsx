@@ -1,6 +1,6 @@
-import { usePage } from '../page/page.tsx';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
+import { usePage } from '../shell/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 
 const ShareDialog = lazyView(() => import('./share-dialog.tsx').then(({ ShareDialog: view }) => view));

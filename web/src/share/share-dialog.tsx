@@ -1,8 +1,6 @@
 import { type FormEvent, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { toChatTitle } from '#contract/page/turn-texts.ts';
 import { listVisibleTurns } from '../conversation/conversation.ts';
-import { usePage, useSummaries } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
@@ -10,6 +8,8 @@ import { useConfirmation } from '../parts/question-dialog.tsx';
 import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { usePage, useSummaries } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { type ChatShare, ChatShares, type ShareableFile, toDisplayName } from './chat-shares.ts';
 import { useShareStrings } from './share-strings.ts';

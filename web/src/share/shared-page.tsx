@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useRef } from 'react';
 import { pickDefaultDeployment } from '../chat/deployments/favorites.ts';
 import { ReadOnlyThread } from '../chat/turns/read-only-thread.tsx';
-import { useGetName, usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/route.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useAction, useLoaded } from '../parts/use-loaded.ts';
 import { toErrorDetails } from '../service/service-error.ts';
+import { useGetName, usePage } from '../shell/page.tsx';
+import { formatRoute } from '../shell/route.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { ChatShares, type SharedChat, toDisplayName } from './chat-shares.ts';
 import { useShareStrings } from './share-strings.ts';

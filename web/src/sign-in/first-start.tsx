@@ -1,11 +1,11 @@
 import { type FormEvent, useId, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import type { SignInStrings } from '../locales/en/sign-in.ts';
-import { formatRoute } from '../page/route.ts';
 import { TextButton } from '../parts/icon.tsx';
 import { SecretField } from '../parts/secret-field.tsx';
 import { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
+import { formatRoute } from '../shell/route.ts';
 import { useSignInStrings } from './sign-in-strings.ts';
 
 interface FirstStartProps {

@@ -1,11 +1,11 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import type { SignInStrings } from '../locales/en/sign-in.ts';
-import { getKeyTeam } from '../page/page.tsx';
-import { createKeyVisitor, type Visitor } from '../page/visitor.ts';
 import { QuestionDialog } from '../parts/question-dialog.tsx';
 import { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
+import { getKeyTeam } from '../shell/page.tsx';
+import { createKeyVisitor, type Visitor } from '../shell/visitor.ts';
 import { useSignInStrings } from './sign-in-strings.ts';
 
 interface LinkedKeyProps {

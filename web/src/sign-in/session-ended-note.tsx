@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import type { VisitorProvider } from '../page/visitor.ts';
 import { Icon, TextButton } from '../parts/icon.tsx';
+import type { VisitorProvider } from '../shell/visitor.ts';
 import { type Language, useLanguage } from '../strings/strings.tsx';
 import { SignInError, type SignInProblem } from './sign-in-error.ts';
 

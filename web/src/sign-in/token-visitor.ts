@@ -1,6 +1,6 @@
 import type { Strings } from '../locales/en/page.ts';
-import { clearKey, type Visitor, type VisitorProvider } from '../page/visitor.ts';
 import type { AuthHeaders } from '../service/service.ts';
+import { clearKey, type Visitor, type VisitorProvider } from '../shell/visitor.ts';
 import { startSignIn } from './authorization-code.ts';
 import { requestSharedSignIn, type SharedSignIn } from './shared-sign-in.ts';
 import { SignInError } from './sign-in-error.ts';

@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { english, type Strings } from '../locales/en/page.ts';
-import { readBrand } from '../page/brand.ts';
+import { readBrand } from '../shell/brand.ts';
 
 /** Languages by their own name. Catalogs other than English are loaded on demand. */
 const dictionaries = {

@@ -1,10 +1,10 @@
 import { useId, useRef, useState } from 'react';
 import type { Conversation } from '../conversation/conversation.ts';
 import { toExportJson } from '../conversation/export.ts';
-import { usePage } from '../page/page.tsx';
 import { FileButton, saveFile } from '../parts/device-files.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { usePage } from '../shell/page.tsx';
 import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import { type ImportReport, importFile } from './import-file.ts';
 import { UnreadableFileError } from './item-splitter.ts';

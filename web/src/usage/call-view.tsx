@@ -1,10 +1,10 @@
 import { type ReactNode, useId, useState } from 'react';
-import { usePage } from '../page/page.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { focusOnMount } from '../parts/use-focus-inside.ts';
 import { useAction } from '../parts/use-loaded.ts';
+import { usePage } from '../shell/page.tsx';
 import { formatDateTime, formatSeconds, formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 

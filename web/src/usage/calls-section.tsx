@@ -1,11 +1,11 @@
 import { type FormEvent, useCallback, useId, useMemo, useState } from 'react';
-import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { TextButton } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { focusOnMount } from '../parts/use-focus-inside.ts';
 import { MoreButton, usePages } from '../parts/use-pages.tsx';
+import { usePage } from '../shell/page.tsx';
 import { formatSeconds, formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { CalledDeployment, CallOutcome, CallTime, CallView } from './call-view.tsx';

@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { usePage } from '../page/page.tsx';
 import { saveFile } from '../parts/device-files.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useAction } from '../parts/use-loaded.ts';
+import { usePage } from '../shell/page.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import type { DayRange } from './day-range.tsx';
 import { readUsage, type Scope, type UsageRow } from './read-usage.ts';

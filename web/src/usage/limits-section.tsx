@@ -1,11 +1,11 @@
 import { useCallback } from 'react';
 import { filterObjects, isJsonObject, toNumber, toObject, toText } from '#base/json/json.ts';
 import type { LimitKind, Period } from '../locales/en/usage.ts';
-import { usePage } from '../page/page.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { encodePath, type Service } from '../service/service.ts';
+import { usePage } from '../shell/page.tsx';
 import { formatTimeUntil, formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 

@@ -1,10 +1,10 @@
 import { useCallback, useState } from 'react';
-import { usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
+import { usePage } from '../shell/page.tsx';
 import { formatUsd } from '../strings/formats.ts';
 import { useLanguage } from '../strings/strings.tsx';
 import { CallsLink, focusLink } from './calls-link.tsx';

@@ -1,4 +1,4 @@
-import { useGetName } from '../page/page.tsx';
+import { useGetName } from '../shell/page.tsx';
 import { useUsageStrings } from './usage-strings.ts';
 
 /** Pattern of the ID that all unsaved applications of a user share. */

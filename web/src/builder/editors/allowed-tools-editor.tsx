@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
-import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import type { Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { usePage } from '../../shell/page.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import type { EditorProps } from './form.ts';
 import { FieldGroup } from './frame.tsx';

@@ -1,9 +1,9 @@
 import { useId, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
-import { useGetName, usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { SearchField } from '../../parts/search-field.tsx';
+import { useGetName, usePage } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { ConditionsEditor } from './conditions-editor.tsx';

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { StoredFileButton } from '../../files/stored-file-button.tsx';
 import type { StoredItem } from '../../files/stored-files.ts';
-import { usePage } from '../../page/page.tsx';
 import { FileButton } from '../../parts/device-files.tsx';
 import { TextButton } from '../../parts/icon.tsx';
+import { usePage } from '../../shell/page.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import type { BuilderForm } from './form.ts';
 import { FieldGroup } from './frame.tsx';

@@ -1,8 +1,8 @@
 import { Fragment } from 'react';
 import { filterObjects, isJsonObject, type JsonObject, toObject, toText } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
-import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { usePage } from '../../shell/page.tsx';
 import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
 import { getValueAt, withValueAt } from '../entry-parts.ts';
 import { AllowedToolsEditor } from './allowed-tools-editor.tsx';

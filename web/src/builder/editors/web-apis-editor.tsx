@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { filterObjects, isJsonObject, type JsonObject, toObject } from '#base/json/json.ts';
-import { usePage } from '../../page/page.tsx';
 import { useAction } from '../../parts/use-loaded.ts';
+import { usePage } from '../../shell/page.tsx';
 import { describeError } from '../../strings/describe-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';

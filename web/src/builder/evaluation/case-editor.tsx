@@ -1,8 +1,8 @@
 import { useId, useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
-import { usePage } from '../../page/page.tsx';
 import { Icon, TextButton } from '../../parts/icon.tsx';
 import { useFocusInside } from '../../parts/use-focus-inside.ts';
+import { usePage } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { RemoveButton, useItemKeys } from '../editors/list-items.tsx';

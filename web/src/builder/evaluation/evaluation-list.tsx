@@ -1,7 +1,7 @@
 import { useCallback, useId, useState } from 'react';
-import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
+import { usePage } from '../../shell/page.tsx';
 import { formatDateTime } from '../../strings/formats.ts';
 import { useLanguage } from '../../strings/strings.tsx';
 import { useBuilderStrings } from '../builder-strings.ts';

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { usePage } from '../../page/page.tsx';
 import { FileButton } from '../../parts/device-files.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { TextButton } from '../../parts/icon.tsx';
+import { usePage } from '../../shell/page.tsx';
 import type { OwnApplication } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';
 import { CaseEditor } from './case-editor.tsx';

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
-import { usePage } from '../../page/page.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { usePage } from '../../shell/page.tsx';
 import { listVersions, type OwnApplication } from '../applications.ts';
 import { cancelEvaluation, type Evaluation, listCases, listEvaluations, startEvaluation, type TestCase } from './evaluations.ts';
 

@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useId, useState } from 'react';
 import { defaultRole } from '#contract/roles.ts';
 import type { BuilderStrings } from '../../locales/en/builder.ts';
-import { getKeyTeam, usePage } from '../../page/page.tsx';
-import { formatRoute } from '../../page/route.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon, TextButton } from '../../parts/icon.tsx';
 import { useAction, useLoaded } from '../../parts/use-loaded.ts';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import { toDisplayName } from '../../share/chat-shares.ts';
+import { getKeyTeam, usePage } from '../../shell/page.tsx';
+import { formatRoute } from '../../shell/route.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import {
   findPeople,

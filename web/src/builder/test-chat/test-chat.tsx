@@ -7,7 +7,6 @@ import { useAnnouncements } from '../../chat/use-announcements.ts';
 import { type Conversation, listVisibleTurns, type Turn, type UserMessage } from '../../conversation/conversation.ts';
 import { createMemoryChat } from '../../conversation/memory-chat.ts';
 import { toMessages } from '../../conversation/to-messages.ts';
-import { type Page, PageContext, useConversation, usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
@@ -15,6 +14,7 @@ import { type Deployment, readBucket, toDeployment } from '../../service/deploym
 import type { Service } from '../../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { type ReplyRequest, streamChunks, toRequestBody } from '../../service/stream-reply.ts';
+import { type Page, PageContext, useConversation, usePage } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { toPath } from '../applications.ts';
 import { useBuilderStrings } from '../builder-strings.ts';

@@ -1,10 +1,10 @@
 import { memo, useCallback } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { useFormsStrings } from '../../forms/forms-strings.ts';
-import { useGetName } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { getFileName } from '../../service/service-path.ts';
+import { useGetName } from '../../shell/page.tsx';
 import { useLanguage } from '../../strings/strings.tsx';
 import { useBuilderStrings, useSchemaTranslation } from '../builder-strings.ts';
 import { getTitle } from '../editors/properties.tsx';

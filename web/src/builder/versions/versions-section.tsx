@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useId, useMemo, useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
-import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { QuestionDialog } from '../../parts/question-dialog.tsx';
 import { useAction, useLoaded } from '../../parts/use-loaded.ts';
+import { usePage } from '../../shell/page.tsx';
 import { formatDateTime } from '../../strings/formats.ts';
 import { useLanguage } from '../../strings/strings.tsx';
 import { listVersions, type OwnApplication, readVersion, restoreVersion, type Version } from '../applications.ts';

@@ -12,13 +12,13 @@ import {
 import type { ChatSettings } from '../../conversation/chat-settings.ts';
 import type { UserMessage } from '../../conversation/conversation.ts';
 import type { QueuedMessage } from '../../conversation/outbox.ts';
-import { usePage } from '../../page/page.tsx';
 import { Icon, IconButton, TextButton } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import type { Deployment } from '../../service/deployments.ts';
 import { useIsUnreachable } from '../../service/reachability.ts';
+import { usePage } from '../../shell/page.tsx';
 import { onDictationChange, readDictation } from '../../speech/recognition.ts';
 import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';

@@ -1,5 +1,5 @@
 import type { OutboxStorage } from '../../conversation/outbox.ts';
-import { readBrand } from '../../page/brand.ts';
+import { readBrand } from '../../shell/brand.ts';
 
 const prefix = 'parley draft ';
 const getPrefix = (user: string): string => `${prefix}${encodeURIComponent(user)} `;

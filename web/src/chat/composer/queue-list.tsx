@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import type { QueuedMessage } from '../../conversation/outbox.ts';
-import { usePage } from '../../page/page.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
+import { usePage } from '../../shell/page.tsx';
 import { focusMessage } from '../focus-message.ts';
 import './queue-list.css';
 import { queueGerman } from '../../locales/de/chat/queue.ts';

@@ -1,10 +1,10 @@
 import { type KeyboardEvent, type ReactNode, Suspense, useLayoutEffect, useRef, useState } from 'react';
-import { usePage } from '../../page/page.tsx';
 import type { ChoiceKeys } from '../../parts/choice-list.tsx';
 import { IconButton } from '../../parts/icon.tsx';
 import { lazyView } from '../../parts/lazy-view.tsx';
 import { findPlaceholder } from '../../prompts/placeholder.ts';
 import type { Deployment } from '../../service/deployments.ts';
+import { usePage } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 

@@ -1,10 +1,10 @@
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import { isAcceptedType } from '#base/http/media-type.ts';
 import type { Attachment } from '#contract/chat/message.ts';
-import { usePage } from '../../page/page.tsx';
 import { attachFile, getFileType } from '../../service/attach-file.ts';
 import type { Deployment } from '../../service/deployments.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { usePage } from '../../shell/page.tsx';
 
 /** A file that is uploaded for the next message. */
 export interface Upload {

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import type { Turn } from '../../conversation/conversation.ts';
-import { useGetName, usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { type ConsentStatus, readConsent } from '../../service/consents.ts';
 import type { Deployment } from '../../service/deployments.ts';
+import { useGetName, usePage } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { ConsentPrompt, listOtherDeployments } from './consent-prompt.tsx';
 import { hasStageWithoutConsent } from './missing-consent.ts';

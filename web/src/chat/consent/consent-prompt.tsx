@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { useGetName, usePage } from '../../page/page.tsx';
-import { formatRoute } from '../../page/route.ts';
 import { useAction } from '../../parts/use-loaded.ts';
 import { acceptConsent, type ConsentForm, readConsent } from '../../service/consents.ts';
+import { useGetName, usePage } from '../../shell/page.tsx';
+import { formatRoute } from '../../shell/route.ts';
 import { describeError } from '../../strings/describe-error.ts';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';

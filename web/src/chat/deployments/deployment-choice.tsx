@@ -1,6 +1,5 @@
 import { type ReactNode, useId, useState } from 'react';
 import { includesAll, splitWords } from '../../conversation/split-words.ts';
-import { usePage } from '../../page/page.tsx';
 import { Icon, IconButton } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { moveFocus } from '../../parts/move-focus.ts';
@@ -8,6 +7,7 @@ import { SearchField } from '../../parts/search-field.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
 import { type Deployment, deploymentOwners } from '../../service/deployments.ts';
+import { usePage } from '../../shell/page.tsx';
 import { formatUsd } from '../../strings/formats.ts';
 import { useLanguage, useLocalizedStrings, useStrings } from '../../strings/strings.tsx';
 import { readFavorites, readRecent, toggleFavorite } from './favorites.ts';

@@ -7,11 +7,11 @@ import { useStrings } from '../../strings/strings.tsx';
 import '../../forms/forms.css';
 import '../../parts/question-dialog.css';
 import './chat-settings.css';
-import { usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { IconButton, TextButton } from '../../parts/icon.tsx';
 import { maxNameLength, readPrompt, savePrompt } from '../../prompts/prompts.ts';
 import { deleteDocument, listDocuments } from '../../service/user-documents.ts';
+import { usePage } from '../../shell/page.tsx';
 import { EffortChoice, ToolChoice, useChatSettingsStrings } from './setting-choices.tsx';
 
 interface ChatSettingsDialogProps {

@@ -9,11 +9,11 @@ import { chatSettingsSpanish } from '../../locales/es/chat/chat-settings.ts';
 import { effortSpanish } from '../../locales/es/chat/effort.ts';
 import { chatSettingsFrench } from '../../locales/fr/chat/chat-settings.ts';
 import { effortFrench } from '../../locales/fr/chat/effort.ts';
-import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import type { Service } from '../../service/service.ts';
+import { usePage } from '../../shell/page.tsx';
 import { useLocalizedStrings } from '../../strings/strings.tsx';
 import './chat-settings.css';
 

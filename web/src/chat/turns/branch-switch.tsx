@@ -1,6 +1,6 @@
 import { withVisibleTurn } from '../../conversation/conversation.ts';
-import { usePage } from '../../page/page.tsx';
 import { IconButton } from '../../parts/icon.tsx';
+import { usePage } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 
 interface BranchSwitchProps {

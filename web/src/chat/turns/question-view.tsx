@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Question } from '../../conversation/conversation.ts';
-import { useConversation, usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { IconButton } from '../../parts/icon.tsx';
 import { Guard, lazyView } from '../../parts/lazy-view.tsx';
+import { useConversation, usePage } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { Uploads } from '../composer/composer.tsx';
 import { useUploads } from '../composer/use-uploads.ts';

@@ -3,9 +3,9 @@ import type { CompletedControl } from '#contract/chat/message.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Question, ToolResult, Turn } from '../../conversation/conversation.ts';
 import { PlainText, TextStart } from '../../markdown/long-text.tsx';
-import { useGetName } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { useGetName } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 

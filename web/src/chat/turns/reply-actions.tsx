@@ -10,12 +10,12 @@ import {
   type UserMessage,
 } from '../../conversation/conversation.ts';
 import { FollowUps } from '../../follow-ups/follow-ups.tsx';
-import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon, IconButton, type IconName } from '../../parts/icon.tsx';
 import { useAction } from '../../parts/use-loaded.ts';
 import { encodePath, type Service } from '../../service/service.ts';
+import { usePage } from '../../shell/page.tsx';
 import { ReadAloudButton } from '../../speech/read-aloud-button.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { hasStageWithoutConsent } from '../consent/missing-consent.ts';

@@ -14,8 +14,8 @@ import { listClientCalls, type Reply, type UsedContext } from '../../conversatio
 import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
 import type { Strings } from '../../locales/en/page.ts';
 import { PlainText, TextStart } from '../../markdown/long-text.tsx';
-import { useGetName, usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
+import { useGetName, usePage } from '../../shell/page.tsx';
 import { describeAnswerError } from '../../strings/describe-error.ts';
 import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { hasStageWithoutConsent, withoutConsentPath } from '../consent/missing-consent.ts';

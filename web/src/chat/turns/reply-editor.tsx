@@ -1,5 +1,5 @@
 import { type Reply, withTurn } from '../../conversation/conversation.ts';
-import { usePage } from '../../page/page.tsx';
+import { usePage } from '../../shell/page.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { useAnswerStrings } from './answer-strings.ts';
 import { ReplyName } from './reply-body.tsx';

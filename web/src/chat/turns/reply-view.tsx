@@ -1,13 +1,13 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { toUnsharedMessage } from '#contract/deployment-path.ts';
 import { listClientCalls, type Question, type Reply, type UserMessage } from '../../conversation/conversation.ts';
-import { useGetName, usePage } from '../../page/page.tsx';
-import { formatRoute } from '../../page/route.ts';
 import { ErrorSupport } from '../../parts/error-message.tsx';
 import { Icon, TextButton } from '../../parts/icon.tsx';
 import { Guard, lazyView } from '../../parts/lazy-view.tsx';
 import type { ConsentForm } from '../../service/consents.ts';
 import { type ErrorDetails, isRejection } from '../../service/service-error.ts';
+import { useGetName, usePage } from '../../shell/page.tsx';
+import { formatRoute } from '../../shell/route.ts';
 import { describeAnswerError } from '../../strings/describe-error.ts';
 import { useLanguage, useStrings } from '../../strings/strings.tsx';
 import { suggestAction } from '../../strings/suggest-action.ts';

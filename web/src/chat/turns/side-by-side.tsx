@@ -1,6 +1,6 @@
 import { type Conversation, listVisibleTurns, type Reply, type Turn, withVisibleTurn } from '../../conversation/conversation.ts';
-import { useConversation, usePage } from '../../page/page.tsx';
 import { TextButton } from '../../parts/icon.tsx';
+import { useConversation, usePage } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { UsageLine } from '../reply-usage.tsx';

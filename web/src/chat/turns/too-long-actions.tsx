@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'react';
 import { type Conversation, listTurnsUpTo, type Turn } from '../../conversation/conversation.ts';
-import { useConversation, usePage } from '../../page/page.tsx';
 import { ErrorMessage } from '../../parts/error-message.tsx';
 import { TextButton } from '../../parts/icon.tsx';
 import { useAction } from '../../parts/use-loaded.ts';
 import { completeText } from '../../service/complete-text.ts';
 import type { Service } from '../../service/service.ts';
+import { useConversation, usePage } from '../../shell/page.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { saveDraft } from '../composer/drafts.ts';
 import { focusMessage } from '../focus-message.ts';

@@ -1,4 +1,4 @@
-import type { AuditAction, AuditKind } from '#contract/audit-actions.ts';
+import type { AuditAction, AuditKind } from '#contract/administration/audit-actions.ts';
 
 /** Texts of the operations page. Each other language has the same keys (`OperationsStrings`). */
 export const operationsEnglish = {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
 import { dayMs } from '#base/time/clock.ts';
-import type { AuditAction } from '#contract/audit-actions.ts';
+import type { AuditAction } from '#contract/administration/audit-actions.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
@@ -15,7 +15,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { createUserKey, toVisibleKey } from '#domain/callers/key-form.ts';
 import type { KeyRef, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
-import type { UserKeys } from '#services/keys/user-keys.ts';
+import type { UserKeys } from '#services/callers/user-keys.ts';
 import { identifyCaller, readRequest, type SurfaceDeps } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
