@@ -210,6 +210,21 @@ describe('parley serve --workers 2', () => {
     expect(large.output.stderr).toBe('');
   });
 
+  it('replaces a worker that does not answer for 30 s', async () => {
+    await using stopped = await startProcess({ configuration: toNodeConfiguration(), flags: ['--workers', '2'] });
+    const [victim = 0, other = 0] = listWorkers(stopped);
+    process.kill(victim, 'SIGSTOP');
+    try {
+      await vi.waitFor(() => expect(stopped.output.stdout).toContain('replaces it: it did not answer for 30 s'), 60_000);
+    } finally {
+      // A stopped worker would hold the output of the node open.
+      if (isAlive(victim)) process.kill(victim, 'SIGCONT');
+    }
+    await vi.waitFor(async () => expect((await readHealth(stopped)).status).toBe('ok'), 20_000);
+    expect(listWorkers(stopped)).toEqual([other, expect.any(Number)]);
+    expect(await getStatuses(() => stopped.chat('demo', { messages: hello }))).toEqual([200]);
+  }, 120_000);
+
   it('reports a wrong configuration or an occupied port once, and ends with exit code 1', async () => {
     await using folder = await openFolder();
     const data = ['--data', folder.path, '--workers', '2'];

@@ -9,6 +9,12 @@ import { workerVariable } from './worker-context.ts';
 const healthyMs = 10_000;
 const firstDelayMs = 500;
 const maxDelayMs = 30_000;
+/** Interval of the checks that each worker answers. */
+const checkMs = 5_000;
+/** Time without an answer after which a worker is replaced. */
+const maxUnansweredMs = 30_000;
+/** Delay of a check that counts as a pause of this process. The workers may have been paused too. */
+const minPauseMs = 1_000;
 
 /** One worker process. */
 export interface WorkerProcess {
@@ -35,7 +41,9 @@ interface RunningWorker extends WorkerProcess {
   readonly child: Worker;
   readonly startedAtMs: number;
   isReady: boolean;
-  /** Reason why the worker could not start. */
+  /** Time since the first check without an answer, except for pauses of this process. */
+  unansweredMs: number;
+  /** Reason why the worker could not start, or was killed. */
   failure: string | undefined;
 }
 
@@ -47,9 +55,10 @@ export class Supervisor {
   readonly #deps: SupervisorDeps;
   readonly #running = new Map<number, RunningWorker>();
   readonly #failuresInARow = new Map<number, number>();
-  /** Reasons why the workers of these positions could not start. */
+  /** Reasons why the workers of these positions could not start, or were killed. */
   readonly #lastFailures = new Map<number, string>();
   #lastWorker = 0;
+  #lastCheckMs = 0;
   #isStarted = false;
   #isStopping = false;
   #worstExitCode = 0;
@@ -89,6 +98,7 @@ export class Supervisor {
     await this.#startSlot(1);
     await Promise.all(Array.from({ length: this.#deps.count - 1 }, (_, index) => this.#startSlot(index + 2)));
     this.#isStarted = true;
+    setInterval(() => this.#checkWorkers(), checkMs).unref();
   }
 
   /** Marks a worker as serving. */
@@ -99,7 +109,7 @@ export class Supervisor {
     this.#onChange();
   }
 
-  /** Records why a worker cannot start. */
+  /** Records why a worker cannot start, or is killed. */
   markFailed({ worker, slot }: WorkerProcess, reason: string): void {
     const running = this.#running.get(worker);
     if (running !== undefined) running.failure = reason;
@@ -140,7 +150,8 @@ export class Supervisor {
     const channel = new RequestChannel((message) => void child.send(message, undefined, () => undefined), handlers);
     const base = { slot, worker: this.#lastWorker, channel };
     for (const [topic, handler] of createHandlers(base)) handlers.set(topic, handler);
-    const running: RunningWorker = { ...base, child, startedAtMs: clock.nowMs(), isReady: false, failure: undefined };
+    const state = { startedAtMs: clock.nowMs(), isReady: false, unansweredMs: 0, failure: undefined };
+    const running: RunningWorker = { ...base, ...state, child };
     this.#running.set(running.worker, running);
     child.on('message', (message: ChannelMessage) => channel.receive(message));
     child.on('error', () => undefined);
@@ -153,6 +164,26 @@ export class Supervisor {
     forwardLines(child, onLines);
     child.on('exit', (code, signal) => void outputEnded.then(() => this.#onExit(running, code, signal)));
     return running;
+  }
+
+  /** Kills workers that serve but no longer answer, so that they are replaced. A pause of this process does not count. */
+  #checkWorkers(): void {
+    const nowMs = this.#deps.clock.nowMs();
+    const wasPaused = nowMs - this.#lastCheckMs >= checkMs + minPauseMs;
+    this.#lastCheckMs = nowMs;
+    if (wasPaused || this.#isStopping) return;
+    for (const running of this.#running.values()) {
+      if (!running.isReady) continue;
+      if (running.unansweredMs >= maxUnansweredMs) {
+        this.markFailed(running, `it did not answer for ${maxUnansweredMs / 1000} s`);
+        running.child.process.kill('SIGKILL');
+      }
+      running.unansweredMs += checkMs;
+      const onAnswer = (): void => {
+        running.unansweredMs = 0;
+      };
+      running.channel.request('check', null, { timeoutMs: maxUnansweredMs, onAnswer }).catch(() => undefined);
+    }
   }
 
   #onExit(running: RunningWorker, code: number | null, signal: string | null): void {

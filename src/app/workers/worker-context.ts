@@ -61,6 +61,7 @@ export async function connectToPrimary(): Promise<WorkerContext> {
   for (const signal of ownSignals) process.on(signal, () => undefined);
   process.on('disconnect', () => process.exit(1));
   const handlers = new Map<string, RequestHandler>([['signal', (signal: NodeJS.Signals) => exitEarly(signal)]]);
+  handlers.set('check', () => null);
   const channel = new RequestChannel((message) => void process.send?.(message, undefined, undefined, () => undefined), handlers);
   process.on('message', (message) => channel.receive(message as ChannelMessage));
   const start = (await channel.request('start', null, { timeoutMs: maxStartMs })) as WorkerStart;
