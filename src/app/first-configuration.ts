@@ -27,7 +27,7 @@ export async function loadFirstConfiguration(
   return createDefaultConfiguration({ environment, ollamaTags: await fetchOllamaTags(http) }, local);
 }
 
-/** Returns the tags response of a local Ollama. Returns undefined if Ollama does not answer within 1 second. */
+/** Returns the tags response of a local Ollama, or undefined if Ollama does not answer in time. */
 async function fetchOllamaTags(http: HttpClient): Promise<unknown> {
   const timeouts = { connectMs: probeTimeoutMs, firstByteMs: probeTimeoutMs, idleMs: probeTimeoutMs };
   const request = { method: 'GET', url: new URL(ollamaTagsUrl), headers: {}, body: null, timeouts } as const;

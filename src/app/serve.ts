@@ -265,7 +265,7 @@ async function loadStartConfiguration(
 }
 
 /**
- * Counts requests of routes that are registered later. Skips routes with `config.isRaw`: their calls have their own records,
+ * Records requests of routes that are registered later. Skips routes with `config.isRaw`: their calls have their own records,
  * and the framework's hook would be more expensive than all other telemetry.
  */
 export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry, 'recordRequest'>): void {
@@ -290,8 +290,8 @@ interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadB
 }
 
 /**
- * Returns a function that reports the state of the node to administrators. The report contains no secrets and no folders that the
- * configuration does not name.
+ * Returns a function that reports the state of the node to administrators. The report contains no secrets. It names no folders,
+ * except in paths of configuration files and in the configuration.
  */
 function createReadNode(deps: NodeReportDeps): () => Promise<NodeReport> {
   const { settings, snapshot, state, loadBalancer, clock, version, uptimeSeconds, listIssues } = deps;

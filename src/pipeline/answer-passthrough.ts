@@ -58,7 +58,10 @@ function callUpstreams(
       const headers = toTraceHeaders(target, attempt);
       if (protocol.passThrough !== undefined)
         return protocol.passThrough({ upstream, request, headers, onQuotaHeaders: deps.onQuotaHeaders }, reply);
-      throw new ParleyError('operation_not_supported', `The upstream of ${target.deployment.id} has no ${request.api}.`);
+      throw new ParleyError(
+        'operation_not_supported',
+        `The upstream of ${target.deployment.id} does not support ${request.api}. An operator can add an upstream with the protocol openai or azure.`,
+      );
     },
   };
   return failover(deps, failoverInput, sink);

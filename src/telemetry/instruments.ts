@@ -17,8 +17,8 @@ const chunkIntervalSeconds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4
 const tokenCounts = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
 /**
- * Names, units, and buckets follow OpenTelemetry's semantic conventions for HTTP and GenAI. Metrics that these do not define
- * start with `parley.`.
+ * Names, units, and buckets follow OpenTelemetry's semantic conventions. The names of metrics that these do not define start with
+ * `parley.`.
  */
 export const histograms = {
   httpRequest: {

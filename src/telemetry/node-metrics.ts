@@ -24,7 +24,7 @@ interface NodeMetricsDeps {
   readonly caches: Caches;
 }
 
-/** Returns every metric of the node. Metrics without a series are left out. */
+/** Returns the metrics of a node, or of one of its workers. Omits metrics without values. */
 export function readMetrics({ caches, live, readProcess, series }: NodeMetricsDeps): Metric[] {
   const metrics = [...readSeries(series), ...readLive(live), ...readProcessMetrics(readProcess()), readCaches(caches)];
   return metrics.filter((metric) => (metric.kind === 'histogram' ? metric.series : metric.readings).length > 0);
@@ -87,7 +87,7 @@ function readLive({ configurationErrors, upstreams, queues }: LiveState): Metric
   ];
 }
 
-/** Returns the metrics of this process. */
+/** Returns the metrics of this process: CPU, memory, and event loop. */
 export function readProcessMetrics(readings: ProcessReadings): Metric[] {
   const gauge = (instrument: Instrument, value: number): Metric => toGauge(instrument, [toDataPoint(value)]);
   const cpu = [

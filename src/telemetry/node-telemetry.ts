@@ -25,7 +25,6 @@ export interface TelemetryOptions {
   readonly lines: LineSink;
   readonly live: LiveState;
   readonly version: string;
-  /** Listeners that are notified when a call ends. */
   readonly listeners: readonly CallListener[];
   /** Key of the pseudonyms. With the same secret, a user has the same pseudonym on all nodes and after every restart. */
   readonly secret: string;
@@ -40,7 +39,7 @@ export interface NodeTelemetry extends Telemetry {
    * the start and on each reload.
    */
   configure(deployments: Iterable<Deployment>, maxSpendSeries?: number): void;
-  /** Counts a request that is not a call. `route` is a route pattern. */
+  /** Records a request that is not a call. `route` is a route pattern. */
   recordRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly ms: number }): void;
   /** Returns the current metrics of this process. */
   readMetrics(): readonly Metric[];

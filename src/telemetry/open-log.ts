@@ -121,8 +121,8 @@ interface CallLogOptions {
 }
 
 /**
- * Writes one line of JSON for each call, with the user, the deployment, and the duration. The line contains no content
- * and no keys, and of the header fields only the request ID.
+ * Writes one line of JSON for each call, with a pseudonym of the user, the deployment, and the duration. The line contains no
+ * content, no keys, and no header fields except the request ID.
  */
 export class CallLog implements CallListener {
   readonly #options: CallLogOptions;

@@ -165,7 +165,7 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DEL
 type DeploymentSeries = Readonly<Record<Operation, CallSeries>>;
 
 /**
- * Every series of this node. Labels come from the configuration and closed sets, except the projects of `spend`. IDs that are not
+ * All series of this process. Labels come from the configuration and closed sets, except the projects of `spend`. IDs that are not
  * in the configuration count as `_OTHER`, and so do IDs beyond 1,000 deployments and 2,000 upstreams.
  */
 export class SeriesStore {
@@ -216,7 +216,7 @@ function createDeploymentSeries(id: string): DeploymentSeries {
 
 const nanosPerUsd = 1e9;
 
-/** Cost of calls by project and deployment, at most `maxSeries` pairs. Further pairs count as `_OTHER`. 0 turns it off. */
+/** Cost of calls by project and deployment. Pairs beyond `maxSeries` count as `_OTHER`. If it is 0, no costs are recorded. */
 class SpendSeries {
   maxSeries = 0;
   readonly #series = new Map<string, { nanos: number; readonly attributes: DataPoint['attributes'] }>();

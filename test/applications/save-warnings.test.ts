@@ -75,7 +75,7 @@ describe('the response to a saved application', () => {
     ];
     const path = 'applicationProperties.document_relative_url[1]';
     expect(await saveAndGetWarnings('reader', { document_relative_url: [text, photo] })).toEqual([
-      { path, message: `${path} names a file of a type that cannot be searched; use PDF, docx, xlsx, pptx, or text.` },
+      { path, message: `${path} names a file of a type that cannot be searched. Use PDF, docx, xlsx, pptx, or text.` },
     ]);
   });
 

@@ -178,13 +178,13 @@ describe('a restored version', () => {
   });
 });
 
-it('an application may name at most 100 roles', async () => {
-  const createApp = (count: number) => ({
-    ...quickApp(),
-    userRoles: Array.from({ length: count }, (_, index) => `role${index}`),
-  });
+it('an application may name at most 100 roles and 100 users', async () => {
+  const listNames = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+  const createApp = (count: number) => ({ ...quickApp(), userRoles: listNames('role', count) });
   expect((await save(service, getApplicationPath('wide'), createApp(100))).status).toBe(201);
   const { status, error } = await save(service, getApplicationPath('wide'), createApp(101));
   expect([status, error.param]).toEqual([400, 'userRoles']);
+  const wider = await save(service, getApplicationPath('wide'), { ...createApp(101), users: listNames('user', 101) });
+  expect(wider.error.message).toBe('userRoles must have at most 100 entries; users must have at most 100 entries.');
   expect((await service.chat(`applications/${ownBucket}/wide`, { messages: hello })).status).toBe(200);
 });

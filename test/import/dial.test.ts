@@ -44,11 +44,11 @@ describe('parley import dial', () => {
     const { lines } = await importCore();
     expect(lines).toEqual(
       expect.arrayContaining([
-        'core.json:3: routes.catalogue: is not imported: Parley has no routes; serve it with the proxy in front of Parley',
+        'core.json:3: routes.catalogue: is not imported: Parley has no routes. Serve it with the proxy in front of Parley',
         'core.json:19: addons.fines: is left out: it is only for some roles, and addons are open to all users in Parley',
         'core.json:43: applications.code-app: is left out: it has no endpoint that Parley can call',
-        expect.stringMatching(/^core\.json:66: models\.chat-large\.interceptors: is not imported: .*; remove the deployment/),
-        'core.json:72: models.draw.pricing: is not imported: Parley has prices for tokens, not for characters; set USD per token',
+        expect.stringMatching(/^core\.json:66: models\.chat-large\.interceptors: is not imported: .*\. Remove the deployment/),
+        'core.json:72: models.draw.pricing: is not imported: Parley has prices for tokens, not for characters. Set USD per token',
         'core.json:76: models.old-completions: is left out: Parley serves only models of the types chat and embedding',
         'core.json:97: roles.default.costLimit.minute: is not imported: Parley limits costs per day, week, and month',
       ]),
@@ -159,7 +159,7 @@ describe('keys of DIAL', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.stringMatching(
-          /^core\.json:81: keys\["\*\*\*#3"\]: is short, so that it can be guessed from its digest: use a longer key$/,
+          /^core\.json:81: keys\["\*\*\*#3"\]: is so short that it can be guessed from its digest\. Use a longer key$/,
         ),
         expect.stringMatching(/^core\.json:82: keys\["\*\*\*#4"\]: is left out: it has no role/),
       ]),
@@ -324,11 +324,11 @@ describe('setting that DIAL also rejects', () => {
     expect(Object.keys(value.models ?? {})).toEqual(['good', 'closed']);
     expect(lines).toEqual(
       expect.arrayContaining([
-        'core.json:1: modles: is not imported: it is not a known key of DIAL; did you mean models?',
-        'core.json:1: models.good.displayNme: is not imported: it is not a known key of a model of DIAL; did you mean displayName?',
+        'core.json:1: modles: is not imported: it is not a known key of DIAL. Did you mean models?',
+        'core.json:1: models.good.displayNme: is not imported: it is not a known key of a model of DIAL. Did you mean displayName?',
         'core.json:1: models.good.pricing.prompt: is left out: it must be a number',
         'core.json:1: models.good.maxInputAttachments: is not imported: it must be 0 or more',
-        'core.json:1: models.misspelt: is left out: it has no endpoint that Parley can call; did you mean endpoint by endpont?',
+        'core.json:1: models.misspelt: is left out: it has no endpoint that Parley can call. Did you mean endpoint by endpont?',
         expect.stringContaining('core.json:1: models["a//b"]: is not imported: it is not a valid ID'),
         'core.json:1: models.closed.userRoles: is not a list of strings, so the deployment is closed to all users',
       ]),

@@ -44,7 +44,11 @@ it('imports teams, users, keys, and budgets of a LiteLLM database, and its clien
     },
   });
   expect(exitCode).toBe(0);
-  expect(lines.flatMap((line) => line.split('; ')).toSorted()).toEqual([
+  expect(lines.flatMap((line) => line.split('. ')).toSorted()).toEqual([
+    'Add the models to `deployments` of the key',
+    'Check `costLimit`',
+    'Check `costLimit`',
+    'Create a new key for its clients',
     'LiteLLM_TeamTable.t2.max_budget: has the period 10d, and becomes a budget for each month',
     'LiteLLM_UserTable.carol.max_budget: has no period, and becomes a budget for each year, which can allow more',
     'LiteLLM_VerificationToken.broken: is not imported: LiteLLM does not store its SHA-256 digest',
@@ -53,10 +57,6 @@ it('imports teams, users, keys, and budgets of a LiteLLM database, and its clien
     'LiteLLM_VerificationToken.search-key.model_max_budget: is not imported: Parley limits the cost of all models together',
     'LiteLLM_VerificationToken.search-key.soft_budget: is not imported: it only sends alerts',
     'LiteLLM_VerificationToken.spend: is not imported: limits count from 0',
-    'add the models to `deployments` of the key',
-    'check `costLimit`',
-    'check `costLimit`',
-    'create a new key for its clients',
   ]);
   await using cluster = await startCluster();
   const [node] = cluster.nodes;

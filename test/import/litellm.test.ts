@@ -171,15 +171,15 @@ describe('unsupported setting of LiteLLM', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.stringMatching(
-          /^config\.yaml:14: model_list\[0\]\.litellm_params\.rpm: is not imported: upstreams have no rate limits in Parley; limit clients with `roles`/,
+          /^config\.yaml:14: model_list\[0\]\.litellm_params\.rpm: is not imported: upstreams have no rate limits in Parley\. Limit clients with `roles`/,
         ),
         expect.stringMatching(/^config\.yaml:20: model_list\[1\]\.litellm_params\.tpm: is not imported/),
         expect.stringMatching(/^config\.yaml:49: model_list\[10\]: is left out: /),
         expect.stringMatching(
-          /^config\.yaml:52: model_list\[11\]\.litellm_params\.model: is left out: Parley does not support the provider sagemaker; /,
+          /^config\.yaml:52: model_list\[11\]\.litellm_params\.model: is left out: Parley does not support the provider sagemaker\. /,
         ),
         expect.stringMatching(
-          /^config\.yaml:53: model_list\[12\]\.model_name: is left out: in Parley, a name identifies one model; /,
+          /^config\.yaml:53: model_list\[12\]\.model_name: is left out: in Parley, a name identifies one model\. /,
         ),
         expect.stringMatching(/^config\.yaml:88: guardrails: is not imported: Parley has no guardrails, so calls skip them$/),
       ]),
@@ -203,8 +203,8 @@ describe('unsupported setting of LiteLLM', () => {
     expect(Object.keys(value.models ?? {})).toEqual(['a']);
     expect(lines).toEqual(
       expect.arrayContaining([
-        'config.yaml:3: model_list[0].litellm_params.api_ky: is not imported: it is not a known key of litellm_params; did you mean api_key?',
-        'config.yaml:4: model_list[1]: is left out: it has no model_name or no litellm_params; did you mean model_name by model_nam?',
+        'config.yaml:3: model_list[0].litellm_params.api_ky: is not imported: it is not a known key of litellm_params. Did you mean api_key?',
+        'config.yaml:4: model_list[1]: is left out: it has no model_name or no litellm_params. Did you mean model_name by model_nam?',
         'config.yaml:6: model_list[2]: is left out: it must be an object',
         expect.stringMatching(/general_settings\.master_key: is missing: LiteLLM then accepts all requests/),
       ]),

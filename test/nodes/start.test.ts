@@ -125,7 +125,7 @@ describe('secret that is replaced', () => {
     }
     {
       await using node = await start(`${newer},${older}`);
-      await node.untilOutput(/are encrypted with the newest secret: 1 values changed/);
+      await node.untilOutput(/is encrypted with the newest secret: 1 values changed/);
     }
     {
       await using node = await start(newer);

@@ -80,7 +80,7 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
   broadcast?.onNotice(({ topic, text }) => {
     if (topic === 'response') runMaintenance.checkRun(text);
   });
-  // If a node misses the notice, it learns about the end when it reads the store.
+  // If a node misses the notice, it finds the ended response when it reads the store.
   const notifyEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
   storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded, startingWrites, hasLostAccess });
   chatRunRoutes(app, { ...core, runs, responses, notifyEnded });

@@ -162,7 +162,7 @@ async function openDurable(settings: Settings, seal: Seal, deps: StoreDeps): Pro
   };
 }
 
-/** Returns a journal that reads from the replica, which can be some seconds late, or from the database if the replica fails. */
+/** Returns a journal that reads usage, calls, and audit records from the replica, or from the database if the replica fails. */
 function readFromReplica(journal: DurableStores['journal'], replica: Journal): DurableStores['journal'] {
   const queryReplica = async <Value>(query: (source: Journal) => Promise<Value>): Promise<Value> => {
     try {
@@ -193,7 +193,7 @@ async function reseal(
   try {
     const count = await resealAll(database, seal);
     if (seal.hasOlderSecrets)
-      note(`all stored data except the content of calls are encrypted with the newest secret: ${count} values changed`);
+      note(`all stored data, except the content of calls, is encrypted with the newest secret: ${count} values changed`);
   } catch (error) {
     const message =
       error instanceof SealError

@@ -56,11 +56,11 @@ export interface DurableStores {
 export interface ResponseStores {
   readonly responses: ResponseStore;
   readonly conversations: ConversationStore;
-  /** Whether other nodes use the stores too. */
+  /** Whether other nodes or workers use the stores too. */
   readonly isShared: boolean;
 }
 
-/** Stores of keys that users create. */
+/** Stores of the keys that users create, and of other data about users. */
 export interface KeyStores {
   readonly store: KeyStore;
   /** Users and groups that an identity provider provisions. If undefined, their paths are not served. */
@@ -69,14 +69,14 @@ export interface KeyStores {
   readonly people?: PeopleStore;
   /** Users that administrators blocked. */
   readonly blockedUsers: BlockedUserStore;
-  /** Whether other nodes write to the stores too. */
+  /** Whether other nodes or workers write to the stores too. */
   readonly isShared: boolean;
 }
 
 /** Store of entries that administrators create at run time. */
 interface RuntimeEntryStores {
   readonly store: EntryStore;
-  /** Whether other nodes write to the store too. */
+  /** Whether other nodes or workers write to the store too. */
   readonly isShared: boolean;
 }
 
@@ -84,15 +84,15 @@ interface RuntimeEntryStores {
 export interface EvaluationStores {
   readonly store: EvaluationStore;
   readonly leases: Pick<RunStore, 'renewLease' | 'releaseLease'>;
-  /** Whether other nodes use the stores too. */
+  /** Whether other nodes or workers use the stores too. */
   readonly isShared: boolean;
 }
 
-/** Stores for data that lives as long as a call or a limit window, in this process or in Redis. */
+/** Stores for data that lives as long as a call or a limit window, in memory or in Redis. */
 export interface EphemeralStores {
   readonly perRequestKeys: PerRequestKeys;
   readonly limits: LimitStore;
-  /** Undefined if there are no other nodes. */
+  /** Undefined if there are no other nodes or workers. */
   readonly broadcast: NodeBroadcast | undefined;
   readonly shared: readonly SharedStore[];
 }

@@ -136,7 +136,7 @@ export interface Resource {
   close(): unknown;
 }
 
-/** Stages of resources. Resources of one stage may need those of later stages until they are closed. */
+/** Stages of resources, in the order of closing. A resource may need resources of later stages until it is closed. */
 export type CloseStages = readonly (readonly Resource[])[];
 
 /**

@@ -34,8 +34,8 @@ export function getUserInputBytes(memory: number): number {
 }
 
 /**
- * Returns memory to the operating system that only the start needed: 16 MB of free pages, and 2 MB of bytecode. Blocks the event
- * loop for 0.1 s. `--expose-gc` is not on the command line, because V8 would then reject the compiled code of Node's own modules.
+ * Frees memory that only the start of the process needed: 16 MB of pages, and 2 MB of bytecode. Blocks the event loop for 0.1 s.
+ * `--expose-gc` is not on the command line, because V8 would then reject the compiled code of Node's own modules.
  */
 export function releaseStartMemory(): void {
   setFlagsFromString('--expose-gc');
@@ -60,8 +60,8 @@ const minDocumentMb = 160;
 const maxDocumentMb = 1024;
 
 /**
- * Returns the number of MiB for reading one document. At most three documents are read at a time, so a quarter of the memory remains for
- * the rest of the node.
+ * Returns the number of MiB for reading one document. At most three documents are read at a time, so a quarter of the memory
+ * remains for the rest of the node, unless the minimum of 160 MiB applies.
  */
 export function getDocumentMemoryMb(memory: number): number {
   return Math.min(maxDocumentMb, Math.max(minDocumentMb, Math.floor(memory / 4 / mebibyte)));

@@ -24,8 +24,8 @@ export type SampleAddress = Pick<SampleServer, 'origin' | 'secret'>;
 const applicationTypeSchemaId = 'https://parley.example/custom_application_schemas/quickapps';
 
 /**
- * Returns entries of `applications`: one with documents, a web API, and an MCP server, one with the account, and one that needs
- * the user's consent to call the account.
+ * Returns three entries of `applications`. The first has documents, a web API, and an MCP server. The second reads the library
+ * account of a member. The third calls the second one, which requires the user's consent.
  */
 export function createSampleApplications(address: SampleAddress): Readonly<Record<string, object>> {
   return {

@@ -214,7 +214,7 @@ interface CachedSources {
   readonly onUnusablePart: OnUnusablePart;
 }
 
-/** Returns a function that returns the tools of a configuration, which are created once per configuration. */
+/** Returns a function that creates the tools of a configuration on first use, and returns the same tools later. */
 function createToolSources(clock: Clock, sharedSources: CachedSources): (configuration: Configuration) => ConfiguredTools {
   const toolsByConfiguration = new WeakMap<Configuration, ConfiguredTools>();
   return (configuration) => {

@@ -130,8 +130,8 @@ export class DocumentTools {
   }
 
   /**
-   * Reports whether each document is readable when its indexing ends, in the background. Ignores an indexing run that fails
-   * because of the stores, which is not an error of the document.
+   * Indexes the documents in the background, and reports for each of them whether it is readable. Ignores an indexing run that
+   * fails because of a store, which is not an error of the document.
    */
   #recordUnreadable(application: string, { files }: DocumentSet, embedder: TextEmbedder): void {
     for (const { reference, file } of files) {

@@ -17,15 +17,15 @@ export interface WorkerStart {
   readonly instanceId: string;
   /** Start of the node, in milliseconds since the epoch. */
   readonly startedAtMs: number;
-  /** Whether this is the first process of the node. */
+  /** Whether this is the first worker process of the node. */
   readonly isFirst: boolean;
-  /** API key and tools of the embedded default. */
+  /** API key and tools of the embedded default, and the one-time token for the first admin key. */
   readonly local: {
     readonly key: string;
     readonly firstStartToken: string;
     readonly sample: { readonly origin: string; readonly secret: string } | undefined;
   };
-  /** Configuration in force in the other workers, as JSON. Undefined for the first process. */
+  /** Configuration in force in the other workers, as JSON. Undefined if no other worker serves yet. */
   readonly configuration: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Configuration } from './configuration.ts';
-import type { Issue, Path } from './issue.ts';
+import { capitalize, type Issue, type Path } from './issue.ts';
 
 export interface ValidConfiguration {
   /** Configuration with all defaults. Its objects have no prototype. It contains secrets. */
@@ -34,5 +34,5 @@ export interface ConfigurationError extends Omit<Issue, 'path'> {
 /** Returns `FILE: JSON.path: message. Hint`, without the parts that are empty. */
 export function formatConfigurationError({ file, path, message, hint }: ConfigurationError): string {
   const sentence = [file, path, message].filter((part) => part !== '').join(': ');
-  return hint === undefined ? sentence : `${sentence}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
+  return hint === undefined ? sentence : `${sentence}. ${capitalize(hint)}`;
 }

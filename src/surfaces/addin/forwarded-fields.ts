@@ -64,8 +64,8 @@ export function isForwardedToClient(name: string): boolean {
 }
 
 /**
- * Returns the value of `Vary`. Drops the service's value if it lists only credentials. The value has no effect, because shared
- * caches must not store such responses.
+ * Returns the value of `Vary`. Drops the service's value if it lists only credentials. That value would have no effect, because
+ * shared caches must not store such responses.
  */
 export function toGatewayVary(vary: string | undefined): string {
   return toVary(vary === privateFields.vary ? undefined : vary);

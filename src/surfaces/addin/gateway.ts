@@ -44,7 +44,7 @@ const shuttingDown = createErrorReply(503, 'overloaded_error', 'This gateway is 
 /** Standalone gateway for browser add-ins (docs/addin.md). Forwards requests to one service. */
 export class AddinGateway {
   readonly #deps: GatewayDeps;
-  readonly #open = new Set<ServerResponse>();
+  readonly #openResponses = new Set<ServerResponse>();
   #isClosed = false;
   #onEmpty: (() => void) | undefined;
 
@@ -54,7 +54,7 @@ export class AddinGateway {
 
   /** Number of responses in progress that come from the service. */
   get size(): number {
-    return this.#open.size;
+    return this.#openResponses.size;
   }
 
   /** Request listener of the HTTP server. */
@@ -73,7 +73,7 @@ export class AddinGateway {
   /** Stops forwarding new requests. Resolves when the last response has ended. */
   close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#open.size === 0) return Promise.resolve();
+    if (this.#openResponses.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onEmpty = resolve;
     });
@@ -81,14 +81,14 @@ export class AddinGateway {
 
   /** Disconnects all clients with a response in progress. */
   abort(): void {
-    for (const response of this.#open) response.destroy();
+    for (const response of this.#openResponses) response.destroy();
   }
 
   #forward(request: IncomingMessage, response: ServerResponse, relay: Relay): void {
     const { bounds, isTrustedProxy, upstream } = this.#deps;
     const { headers, method, rawHeaders, socket, url: target = '' } = request;
     const fields = toUpstreamFields(rawHeaders, headers, resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
-    this.#open.add(response);
+    this.#openResponses.add(response);
     const upstreamRequest = { method: method === 'GET' ? method : 'POST', target, fields } as const;
     new RequestForwarder({ request, response, upstream, relay, bounds }, upstreamRequest).start();
   }
@@ -97,7 +97,7 @@ export class AddinGateway {
     relay.stop();
     // An unread body blocks the next request on the connection.
     request.resume();
-    if (this.#open.delete(response) && this.#open.size === 0) this.#onEmpty?.();
+    if (this.#openResponses.delete(response) && this.#openResponses.size === 0) this.#onEmpty?.();
     const outcome = relay.error !== undefined ? 'failed' : response.writableFinished ? 'ok' : 'left';
     this.#deps.onEnd({
       method: request.method ?? '',

@@ -118,14 +118,15 @@ export function getQuery({ raw }: FastifyRequest): URLSearchParams {
 export type Sharing = Pick<ApplicationEntry, 'userRoles' | 'users'>;
 
 const maxIdLength = 200;
+const tooLongMessage = `must have at most ${maxSharedWith} entries`;
 
-/** Returns an issue if a list is too long. Otherwise returns an issue for each new user that Parley does not know. */
+/** Returns an issue for each list that is too long. Otherwise returns an issue for each new user that Parley does not know. */
 export async function findSharingIssues(
   { userRoles = [], users = [] }: Sharing,
   { stored, people }: { readonly stored: Sharing | undefined; readonly people: Pick<People, 'find'> | undefined },
 ): Promise<readonly Issue[]> {
-  if (userRoles.length > maxSharedWith) return [{ path: ['userRoles'], message: `must have at most ${maxSharedWith} roles` }];
-  if (users.length > maxSharedWith) return [{ path: ['users'], message: `must have at most ${maxSharedWith} users` }];
+  const longLists = Object.entries({ userRoles, users }).filter(([, names]) => names.length > maxSharedWith);
+  if (longLists.length > 0) return longLists.map(([field]) => ({ path: [field], message: tooLongMessage }));
   const added = users.filter((user) => stored?.users?.includes(user) !== true);
   const peopleById: ReadonlyMap<string, Person> = (await people?.find(added)) ?? new Map();
   return users.flatMap((user, index) => {

@@ -1,7 +1,7 @@
 import { listKnownRoles } from '#contract/configuration/checks/find-configuration-warnings.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { didYouMean } from '#contract/configuration/did-you-mean.ts';
-import { formatPath, type Issue } from '#contract/configuration/issue.ts';
+import { capitalize, formatPath, type Issue } from '#contract/configuration/issue.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import { looksUnreadable, unreadableDocument } from '#contract/quick-app/unreadable-document.ts';
 import { mayUse } from '#domain/callers/access.ts';
@@ -50,10 +50,12 @@ export async function findWarnings(entry: ApplicationEntry, context: CheckContex
   return warnings
     .flatMap((issues) => issues ?? [])
     .slice(0, maxWarnings)
-    .map(({ path, message, hint }) => ({
-      path: formatPath(path),
-      message: `${formatPath(path)} ${message}${hint === undefined ? '' : `; ${hint}`}.`,
-    }));
+    .map((issue) => ({ path: formatPath(issue.path), message: toSentences(issue) }));
+}
+
+function toSentences({ path, message, hint }: Issue): string {
+  const sentence = `${formatPath(path)} ${message}.`;
+  return hint === undefined ? sentence : `${sentence} ${capitalize(hint)}${hint.endsWith('?') ? '' : '.'}`;
 }
 
 type Issues = readonly Issue[];

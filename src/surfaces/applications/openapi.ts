@@ -198,7 +198,7 @@ export const applicationOperations = listOperations(shared, {
     id: 'findPeople',
     summary: 'Finds users and roles to share an application with',
     description:
-      'Finds every user by the exact ID or verified e-mail address, the users of a key by its exact name, and every role by its exact name. By the start of a name, of at least 2 characters, it finds the roles of the caller, and users who share a role other than `default`, or a project that `projectClaim` names. It returns at most 10 users and 10 roles, and never lists all users.',
+      'An exact ID, user name, or verified e-mail address finds any user. The exact name or project of a key finds its user. An exact role name finds any role. The start of a name finds roles of the caller. From 2 characters on, it also finds users who share with the caller a role other than `default`, or a project that `projectClaim` names. The response has at most 10 users and 10 roles.',
     parameters: [inQuery('search', 'An ID, an address, or the start of a name. Without it, only the roles of the caller.')],
     responses: [reply(200, 'The users and roles.', peopleMatches)],
     errors: ['invalid_request'],

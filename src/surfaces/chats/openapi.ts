@@ -161,7 +161,7 @@ export const chatOperations = listOperations(shared, {
     id: 'shareChat',
     summary: 'Shares the current content of a chat with all users who have the link',
     description:
-      'Requires `page.sharing`. With `If-Match`, the chat must have the `revision` of its shared files. The `token` has 256 random bits. The snapshot has the visible branch: `shown`, otherwise the last turn of each. Questions have `text`, `attachments`, `control`, and `filled`. Replies have `text`, `deployment`, `deploymentName` (for readers without access to it), `state`, `finish`, `isEdited` (words of the user), and `custom.attachments`. Other parts are not shared. A user can share 200 snapshots and 256 MiB, a snapshot 8 Mi characters. More returns 413.',
+      'Requires `page.sharing`. With `If-Match`, the chat must have the `revision` of its shared files. The `token` has 256 random bits. The snapshot has the visible branch: after each turn, the next turn that `shown` names, otherwise the last one. Questions have `text`, `attachments`, `control`, and `filled`. Replies have `text`, `deployment`, `deploymentName` (for readers without access to it), `state`, `finish`, `isEdited` (words of the user), and `custom.attachments`. Other parts are not shared. A user can share 200 snapshots and 256 MiB, a snapshot 8 Mi characters. More returns 413.',
     parameters: [inStoredChat, ifMatch],
     body: json({ name: 'NewChatShare', schema: NewShare }, { week: { summary: 'For a week', value: { expiresInDays: 7 } } }),
     responses: [reply(201, 'The chat is shared.', createdShare)],

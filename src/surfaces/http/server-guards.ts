@@ -20,7 +20,7 @@ interface IncomingBody {
  * large body on a slow link may take hours. Bytes that are already buffered do not count against the client's upload rate.
  */
 export function enforceBodyPace(server: Server, { windowMs, minBytes } = defaultRate): void {
-  // A socket remains until it closes, because the Map allocates memory for deletions. Undefined between requests.
+  // An entry remains until its socket closes, because deletions from a Map allocate memory. Undefined between requests.
   const incomingBodies = new Map<Socket, IncomingBody | undefined>();
   // A listener inside the one below would retain the first request of the socket.
   const deleteOnClose = (socket: Socket) => socket.once('close', () => incomingBodies.delete(socket));

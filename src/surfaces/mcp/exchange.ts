@@ -99,7 +99,7 @@ function toStatelessResult(deployment: Deployment, result: JsonObject): JsonObje
   return { resultType: 'complete', ...result, _meta: { 'io.modelcontextprotocol/serverInfo': toServerInfo(deployment) } };
 }
 
-/** Returns the tool name: the last segment of the ID, limited to 64 letters, digits, `_`, and `-`, or `ask`. */
+/** Returns the tool name: the last segment of the ID, limited to 64 letters, digits, `_`, and `-`. Or `ask`, if the segment has no letter or digit. */
 function toToolName({ id }: Pick<Deployment, 'id'>): string {
   const name = id
     .slice(id.lastIndexOf('/') + 1)

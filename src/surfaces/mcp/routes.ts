@@ -26,7 +26,7 @@ export interface McpServerDeps {
   readonly catalog: Catalog;
   /** Handlers of the other POST routes of a deployment, by the last path segment. */
   readonly otherRoutes: ReadonlyMap<string, ServeRaw>;
-  /** Undefined if there are no other nodes. */
+  /** Undefined if there are no other nodes or workers. */
   readonly broadcast?: NodeBroadcast | undefined;
 }
 

@@ -27,7 +27,7 @@ export interface RunDeps {
 
 /**
  * Returns the names of the fields that the upstream did not receive. A relayed request keeps the fields that a translation omits.
- * `isRelayed` is whether the upstream received the original request. Default: true if every upstream receives it.
+ * `isRelayed` is whether the upstream received the original request. Default: true if every upstream receives the original.
  */
 export type ListIgnoredFields = (isRelayed?: boolean) => readonly string[];
 

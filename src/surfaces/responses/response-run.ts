@@ -76,8 +76,8 @@ export class ResponseRun {
   }
 
   /**
-   * Resolves when the finished response has been stored and released. If storing failed, `response.store` is then false. Undefined
-   * if there is no need to wait. Never rejects.
+   * Resolves when the client can read and continue the finished response. If storing failed, `response.store` is then false.
+   * Undefined if there is no need to wait. Never rejects.
    */
   get settling(): Promise<void> | undefined {
     return this.#settling;

@@ -212,7 +212,7 @@ async function writeUser(
   if (subject === undefined && !user.isActive)
     throw scimError(
       'invalidValue',
-      `Parley cannot block this user: it has no ${configuration.scim.userAttribute}, or identityProviders has no such provider.`,
+      `Parley cannot block this user: the user has no ${configuration.scim.userAttribute}, or the provider of scim is not in identityProviders.`,
     );
   const isBlocked = !user.isActive;
   const reason = action === 'scim.user_deleted' ? 'Deleted by provisioning' : 'Deactivated by provisioning';

@@ -133,7 +133,9 @@ describe('journal records', () => {
     journal.append = failToAppend;
     for (const id of ['1', '2', '3', '4', '5']) writer.usage.add(record(id));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(writer.losses()).toEqual(['2 usage records are lost: the store is unavailable and the queue is full']);
+    expect(writer.losses()).toEqual([
+      '2 usage records are lost: the queue is full, because the store is unavailable or too slow',
+    ]);
     const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
     state.setStores({ shared: [], losses: () => writer.losses(), isWritable: () => true, areFilesElsewhere: () => false });
     expect(state.listIssues()).toMatchObject([

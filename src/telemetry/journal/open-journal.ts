@@ -10,7 +10,7 @@ export interface OpenJournal {
   readonly recordAudit: RecordAudit;
   /** Records the usage of calls. */
   readonly listener: CallListener;
-  /** Returns one message for each kind of record that the current outage loses. */
+  /** Returns one message for each kind of record with losses since the last successful write. */
   readonly losses: () => readonly string[];
   /** Writes the waiting records. */
   readonly close: () => Promise<void>;
@@ -47,7 +47,7 @@ interface JournalWriterDeps {
   readonly note: (message: string) => void;
   /** Milliseconds that a record waits for further ones before a write. Default: 1000. */
   readonly waitMs?: number;
-  /** Maximum number of records of one kind that wait during an outage. Further records are counted and lost. Default: 50,000. */
+  /** Maximum number of records of one kind that wait. Further records are counted and lost. Default: 50,000. */
   readonly maxWaiting?: number;
 }
 
@@ -196,11 +196,11 @@ class RecordQueue<Item> {
     this.#options = options;
   }
 
-  /** Message about the records that the current outage lost, or undefined if none were lost. */
+  /** Message about the records that were lost since the last successful write, or undefined if there are no losses. */
   get loss(): string | undefined {
     return this.#lostCount === 0
       ? undefined
-      : `${this.#lostCount} ${this.#options.recordsName} are lost: the store is unavailable and the queue is full`;
+      : `${this.#lostCount} ${this.#options.recordsName} are lost: the queue is full, because the store is unavailable or too slow`;
   }
 
   add(record: Item): void {

@@ -35,7 +35,7 @@ interface ExportDeps {
 }
 
 interface Export {
-  /** Creates spans of calls. Undefined if no traces are exported. */
+  /** Exports the spans of calls. Undefined if no traces are exported. */
   readonly spans: CallListener | undefined;
   /** Sends the remaining data and ends the export. */
   close(): Promise<void>;

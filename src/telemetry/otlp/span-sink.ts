@@ -25,7 +25,7 @@ type SpanFields = Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 'status'> 
   readonly endedMs: number;
 };
 
-/** Creates the spans of an ended call: one for the call, with a child for each upstream attempt. */
+/** Sends the spans of each sampled call when it ends: one for the call, with a child for each upstream attempt. */
 export class SpanSink implements CallListener {
   readonly #options: SpanSinkOptions;
 

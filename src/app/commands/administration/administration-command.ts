@@ -175,7 +175,7 @@ function getSuggestion(keySource: string, status: number, code: string | undefin
     return 'Change these entries in the same document, or delete the entry with DELETE /v1/admin/{kind}/{id}?force=true';
   if (code === 'configured_in_file') return 'Change the configuration file of the service, or remove the entry from the document';
   if (code === 'route_not_found')
-    return 'Upgrade the service, whose version has no run-time configuration, or set its address with --url';
+    return 'This version of the service has no run-time configuration. Upgrade it, or set another address with --url';
   if (code === 'payload_too_large') return 'Split the document, and apply the parts without --prune';
   return status === 503 ? 'No entry was stored. Try again later' : undefined;
 }

@@ -80,7 +80,7 @@ async function requireRestorable(backup: string, data: string, isReplaceAllowed:
   for (const name of names.filter((name) => replacedNames.includes(name))) await requireMovable(data, name);
 }
 
-/** Throws `CopyError` for a link, which may select the disk of the data, and for a mounted folder, which cannot be renamed. */
+/** Throws `CopyError` for a link, which may point to another disk, and for a mounted folder, which cannot be renamed. */
 async function requireMovable(data: string, name: string): Promise<void> {
   const [folder, entry] = [await stat(data), await lstat(join(data, name))];
   if (!entry.isSymbolicLink() && (!entry.isDirectory() || entry.dev === folder.dev)) return;

@@ -152,7 +152,7 @@ export function toJunit(
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\n': '&#10;' };
 
-/** Escapes text for XML 1.0, which does not allow most control characters and unpaired surrogates. */
+/** Escapes text for XML 1.0. Replaces control characters and unpaired surrogates that XML does not allow. */
 function escapeXml(text: string): string {
   return text
     .toWellFormed()

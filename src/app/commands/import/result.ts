@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type Environment, escapeReferences, isReference, substitute } from '#configuration/substitute.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
-import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
+import { capitalize, formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
 import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
 
@@ -110,7 +110,7 @@ export class Notes {
 
   /** Adds a note about a setting that the import drops or whose meaning changes. `suggestion` is the next step for the user. */
   addLoss(path: Path, message: string, suggestion?: string): void {
-    this.#add({ path, message: suggestion === undefined ? message : `${message}; ${suggestion}`, isLoss: true });
+    this.#add({ path, message: suggestion === undefined ? message : `${message}. ${capitalize(suggestion)}`, isLoss: true });
   }
 
   /** Adds a note about an imported setting that needs a manual step. */
@@ -133,7 +133,7 @@ const minKeyLength = 16;
 
 /** Returns the digest of a key. The result contains the digest instead of the key. */
 export function toDigest(key: string, path: Path, notes: Notes): JsonObject {
-  if (key.length < minKeyLength) notes.addNotice(path, 'is short, so that it can be guessed from its digest: use a longer key');
+  if (key.length < minKeyLength) notes.addNotice(path, 'is so short that it can be guessed from its digest. Use a longer key');
   return { sha256: hash('sha256', key, 'hex') };
 }
 

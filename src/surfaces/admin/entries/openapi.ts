@@ -136,7 +136,7 @@ function describeKind(kind: EntryKind): OperationTable {
       id: `putAdmin${suffix}`,
       summary: `Creates or replaces one of the ${name}s at run time`,
       description:
-        'The change takes effect on all nodes within 1 s. A secret that is `***` or absent stays, if its address is unchanged. Null removes it. A blocked key stays blocked unless `disabled` is `false`.',
+        'The change takes effect on all nodes within 1 s. A secret that is `***` or absent keeps its value if the address that receives it is unchanged. Null removes it. A blocked key stays blocked unless `disabled` is `false`.',
       parameters: [inEntry, flag('dryRun', 'Only validates the entry and returns the differences.'), ifMatch],
       body: json(entryBody, { example: { summary: `A ${name}`, value: entryExamples[kind] } }),
       responses: [

@@ -28,7 +28,7 @@ export function importIdentityProviders(settings: ForeignObject, context: Import
 }
 
 function getOmissionReason(provider: ForeignObject): string | undefined {
-  if (provider.flag('disableJwtVerification')) return 'its tokens are not verified, so that anyone can forge them';
+  if (provider.flag('disableJwtVerification')) return 'its tokens are not verified, so anyone can forge them';
   if (provider.value('userInfoEndpoint') !== undefined) return 'its tokens are opaque, which requires `introspection` (RFC 7662)';
   return undefined;
 }

@@ -8,7 +8,7 @@ function clientCredentials(tokenUrl: string) {
   return { type: 'client_id_secret', client_id: 'id', client_secret: 'canary-secret', token_url: tokenUrl } as const;
 }
 
-describe('MuteServers', () => {
+describe('UnresponsiveServers', () => {
   // The client and its libraries are loaded with the first use, which takes longer than the short limits of these tests.
   beforeAll(() => Promise.all([import('@modelcontextprotocol/client'), import('undici')]).then(() => undefined));
 
