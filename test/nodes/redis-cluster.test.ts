@@ -118,7 +118,7 @@ describe('nodes with a Redis Cluster', () => {
 describe('nodes with a Redis Cluster that requires TLS', () => {
   it('verify its host names, follow its slots, and share the limits', async () => {
     await using certificates = await makeCertificates();
-    await using cluster = await startRedisCluster(certificates);
+    await using cluster = await startRedisCluster({ certificates });
     await using node = await startNode(cluster.url, 'encrypted');
     await using other = await startNode(cluster.url, 'encrypted');
     expect(await getHealth(node)).toMatchObject({ status: 'ok', ready: 200 });

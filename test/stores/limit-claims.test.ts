@@ -17,15 +17,6 @@ const claimKinds = ['tokens', 'cost', 'calls'] as const;
 
 let nodes: readonly RedisNode[];
 
-beforeAll(async () => {
-  const url = await getSharedServer('redis');
-  nodes = await Promise.all([openNode({ url }), openNode({ url })]);
-});
-
-afterAll(async () => {
-  for (const node of nodes) await node[Symbol.asyncDispose]();
-});
-
 type Amounts = Readonly<Record<'tokens' | 'requests' | 'cost' | 'calls', number>>;
 
 /** A step on one of two nodes. `which` selects one of the calls in progress. */
@@ -174,8 +165,20 @@ async function apply(stores: StorePair, step: Step): Promise<void> {
   await stores.reserve(1 - call.node, call.holder, { amounts: { tokens: 3, requests: 1, cost: 3, calls: 0 }, total: 40, exempt });
 }
 
-describe('reservations', () => {
-  it('are equal in memory and in Redis after any sequence of reservations, settlements, inner calls, and kills', async () => {
+describe.each([
+  ['Redis', 'redis'],
+  ['a Redis Cluster', 'redis-cluster'],
+] as const)('reservations in %s', (_name, server) => {
+  beforeAll(async () => {
+    const url = await getSharedServer(server);
+    nodes = await Promise.all([openNode({ url }), openNode({ url })]);
+  });
+
+  afterAll(async () => {
+    for (const node of nodes) await node[Symbol.asyncDispose]();
+  });
+
+  it('are equal to those in memory after any sequence of reservations, settlements, inner calls, and kills', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         using stores = new StorePair();

@@ -16,16 +16,22 @@ const soonMs = Date.now() + 60_000;
 const laterMs = soonMs + 86_400_000;
 
 let node: RedisNode;
+let clusterNode: RedisNode;
 
 beforeAll(async () => {
   node = await openNode({ url: await getSharedServer('redis') });
+  clusterNode = await openNode({ url: await getSharedServer('redis-cluster') });
 });
 
-afterAll(() => node[Symbol.asyncDispose]());
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+  await clusterNode[Symbol.asyncDispose]();
+});
 
 const stores: [string, () => LimitStore][] = [
   ['memory', () => new MemoryLimitStore()],
   ['Redis', () => new RedisLimitStore(node.link, systemClock)],
+  ['a Redis Cluster', () => new RedisLimitStore(clusterNode.link, systemClock)],
 ];
 
 describe.each(stores)('counters in %s', (_name, open) => {

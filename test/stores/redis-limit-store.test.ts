@@ -5,27 +5,13 @@ import { deploymentWindows } from '#domain/limits/windows.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { charge, count } from '#test/count.ts';
-import { findFreePort } from '#test/listening.ts';
-import { startRedis, type TestRedis } from '#test/start-redis.ts';
-import { openNode, type RedisNode } from './redis-support.ts';
+import { openNode, type RedisNode, type RedisServers, redisStarters } from './redis-support.ts';
 
 const { minute, requestMinute, requestDay } = deploymentWindows;
 const endsAtMs = Date.now() + 300_000;
 
-let redis: TestRedis;
+let redis: RedisServers;
 let nodes: readonly RedisNode[];
-
-beforeAll(async () => {
-  redis = await startRedis();
-  nodes = await Promise.all([openNode(redis), openNode(redis), openNode(redis)]);
-});
-
-beforeEach(() => nodes[0]?.link.run((connection) => connection.flushall()));
-
-afterAll(async () => {
-  for (const node of nodes) await node[Symbol.asyncDispose]();
-  await redis[Symbol.asyncDispose]();
-});
 
 function getLink(index: number): RedisNode['link'] {
   return nodes[index]?.link ?? expect.unreachable();
@@ -46,7 +32,19 @@ async function reserve(store: RedisLimitStore, amount: number) {
   return { ...outcome, made: { claims, lease: outcome.lease } };
 }
 
-describe('counters in a shared Redis', () => {
+describe.each(redisStarters)('counters in %s that nodes share', (_name, start) => {
+  beforeAll(async () => {
+    redis = await start();
+    nodes = await Promise.all([openNode(redis), openNode(redis), openNode(redis)]);
+  });
+
+  beforeEach(() => nodes[0]?.sendToAll((server) => server.flushall()));
+
+  afterAll(async () => {
+    for (const node of nodes) await node[Symbol.asyncDispose]();
+    await redis[Symbol.asyncDispose]();
+  });
+
   it('admit exactly N of 5 N concurrent requests on all nodes', async () => {
     const stores = nodes.map((_node, index) => openStore(index));
     const steps = Array.from({ length: 100 }, (_, index) =>
@@ -65,17 +63,6 @@ describe('counters in a shared Redis', () => {
     for (const name of names) expect(name).toMatch(/^parley:\{limits\}:requests:(minute|day):\d+:[\w-]{43}$/);
   });
 
-  it('are in one slot, as a Redis cluster requires for a script', async () => {
-    const busPort = await findFreePort();
-    await using cluster = await startRedis('--cluster-enabled', 'yes', '--cluster-port', String(busPort));
-    await using node = await openNode(cluster);
-    await node.link.run((connection) => connection.cluster('ADDSLOTSRANGE', 0, 16_383));
-    const store = new RedisLimitStore(node.link, systemClock);
-    const step = [counter(), counter({ window: requestDay, holder: 'another' })];
-    await vi.waitFor(() => count(store, step), 5_000);
-    expect(await count(store, step)).toEqual([1, 1]);
-  });
-
   it('are deleted a minute after their period, regardless of the Redis clock', async () => {
     const aYearOffMs = systemClock.epochMs() - 365 * 86_400_000;
     await count(
@@ -86,7 +73,7 @@ describe('counters in a shared Redis', () => {
       openStore(0, () => aYearOffMs),
       [counter({ endsAtMs: aYearOffMs - 1 })],
     );
-    const names = (await getLink(0).run((connection) => connection.keys('*'))).sort();
+    const names = Object.keys((await nodes[0]?.readRedis()) ?? {});
     const lifetimes = await Promise.all(names.map((name) => getLink(0).run((connection) => connection.pttl(name))));
     expect(lifetimes[0]).toBeGreaterThan(55_000);
     expect(lifetimes[0]).toBeLessThanOrEqual(60_000);
@@ -153,28 +140,31 @@ describe('counters in a shared Redis', () => {
   });
 
   it('release reservations that could not be released during an outage of Redis', async () => {
-    await using own = await startRedis();
+    await using own = await start();
     await using node = await openNode(own);
     await using other = await openNode(own);
-    const store = new RedisLimitStore(node.link, systemClock);
+    const store = new RedisLimitStore(node.link, systemClock, 600_000);
     const { made: leasedClaims } = await reserve(store, 20);
     const observingStore = new RedisLimitStore(other.link, systemClock);
-    await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
-    await expect(store.settle([], leasedClaims)).rejects.toThrow(StoreError);
+    await other.sendToAll((server) => server.call('CLIENT', 'PAUSE', 60_000, 'WRITE'));
+    const settlement = expect(store.settle([], leasedClaims)).rejects.toThrow(StoreError);
+    await other.sendToAll((server) => server.call('CLIENT', 'KILL', 'TYPE', 'normal'));
+    await settlement;
+    await other.sendToAll((server) => server.call('CLIENT', 'UNPAUSE'));
     await vi.waitFor(async () => expect((await reserve(observingStore, 0)).reserved).toEqual([0]), 5_000);
   });
 
   it('load the script again if Redis has lost it', async () => {
     const store = openStore(0);
     await count(store, [counter()]);
-    await getLink(1).run((connection) => connection.script('FLUSH'));
+    await nodes[1]?.sendToAll((server) => server.script('FLUSH'));
     expect(await count(store, [counter()])).toEqual([1]);
   });
 
   it('fail without adding if Redis has another type of value', async () => {
     const store = openStore(0);
     await count(store, [counter(), counter({ window: requestDay })]);
-    const [name = ''] = await getLink(0).run((connection) => connection.keys('*:day:*'));
+    const name = Object.keys((await nodes[0]?.readRedis()) ?? {}).find((each) => each.includes(':day:')) ?? expect.unreachable();
     await getLink(0).run((connection) => connection.set(name, 'many'));
     await expect(count(store, [counter(), counter({ window: requestDay })])).rejects.toThrow(StoreError);
     expect(await count(store, [counter()])).toEqual([1]);

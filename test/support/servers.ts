@@ -6,6 +6,7 @@ import { waitUntilListening } from './listening.ts';
 import { startPgBouncer } from './start-pgbouncer.ts';
 import { startPostgres } from './start-postgres.ts';
 import { startRedis } from './start-redis.ts';
+import { startRedisCluster } from './start-redis-topology.ts';
 
 /** A server that all tests of a run share. */
 interface SharedServer extends AsyncDisposable {
@@ -17,6 +18,7 @@ const starters = {
   postgres: () => startPostgres(),
   pgbouncer: async (find) => startPgBouncer(await find('postgres'), 'transaction'),
   redis: () => startRedis(),
+  'redis-cluster': () => startRedisCluster({ hasReplicas: false }),
 } satisfies Record<string, (find: (name: string) => Promise<string>) => Promise<SharedServer>>;
 
 export type ServerName = keyof typeof starters;

@@ -10,6 +10,8 @@ interface Member extends AsyncDisposable {
   readonly client: Redis;
   /** Ends the server without a chance to save or hand over anything. */
   kill(): Promise<void>;
+  stop(): Promise<void>;
+  start(): Promise<void>;
 }
 
 /** By default, a primary waits 5 s for further replicas before it sends its data. */
@@ -41,6 +43,8 @@ function toMember(server: TestRedis): Member {
       process.kill(pid, 'SIGKILL');
       await server.stop();
     },
+    stop: () => server.stop(),
+    start: () => server.start(),
     async [Symbol.asyncDispose]() {
       client.disconnect();
       await server[Symbol.asyncDispose]();
@@ -48,7 +52,7 @@ function toMember(server: TestRedis): Member {
   };
 }
 
-/** A real Redis Cluster: three primaries with a replica each. */
+/** A real Redis Cluster: three primaries, by default with a replica each. */
 export interface TestRedisCluster extends AsyncDisposable {
   /** `redis-cluster://…` with two of the nodes. */
   readonly url: string;
@@ -56,14 +60,27 @@ export interface TestRedisCluster extends AsyncDisposable {
   findPrimary(key: string): Promise<Member>;
   /** Moves the slot of the key to another primary. `duringMove` runs while keys of the slot are on both. */
   moveSlot(key: string, duringMove: () => Promise<void>): Promise<void>;
+  /** Stops all servers, which deletes their data. */
+  stop(): Promise<void>;
+  /** Starts all servers again without data. Each has its slots. */
+  start(): Promise<void>;
 }
 
 const primaryCount = 3;
 const slotCount = 16_384;
 const nodeTimeoutMs = 1_000;
 
-/** Starts a cluster. With certificates, nodes also accept TLS and announce the host name `localhost`. */
-export async function startRedisCluster(certificates?: Pick<TestCertificates, 'ca' | 'cert' | 'key'>): Promise<TestRedisCluster> {
+interface RedisClusterOptions {
+  /** With certificates, nodes also accept TLS and announce the host name `localhost`. */
+  readonly certificates?: Pick<TestCertificates, 'ca' | 'cert' | 'key'>;
+  /** Whether each primary has a replica. Without replicas, a primary fails after a minute, not a second. Default: true. */
+  readonly hasReplicas?: boolean;
+}
+
+export async function startRedisCluster({
+  certificates,
+  hasReplicas = true,
+}: RedisClusterOptions = {}): Promise<TestRedisCluster> {
   const tlsPorts: number[] = [];
   const toTlsFlags = async (): Promise<readonly string[]> => {
     if (certificates === undefined) return [];
@@ -90,7 +107,7 @@ export async function startRedisCluster(certificates?: Pick<TestCertificates, 'c
       ...noSyncDelay,
       ...['--cluster-node-timeout', String(nodeTimeoutMs), '--cluster-replica-validity-factor', '0'],
     );
-  const members = await Promise.all(Array.from({ length: 2 * primaryCount }, start));
+  const members = await Promise.all(Array.from({ length: hasReplicas ? 2 * primaryCount : primaryCount }, start));
   const primaries = members.slice(0, primaryCount);
   const [first = failed()] = primaries;
   const busPorts = await Promise.all(members.map(({ client }) => client.config('GET', 'cluster-port')));
@@ -108,8 +125,14 @@ export async function startRedisCluster(certificates?: Pick<TestCertificates, 'c
     const id = await primaries[index]?.client.cluster('MYID');
     await waitUntil('a replica', async () => (await client.cluster('REPLICATE', String(id))) === 'OK');
   }
-  for (const { client } of members)
-    await waitUntil('the cluster', async () => (await client.cluster('INFO')).includes('cluster_state:ok'));
+  const waitUntilServed = async (): Promise<void> => {
+    for (const { client } of members) {
+      await waitUntil('the cluster', async () => (await client.cluster('INFO')).includes('cluster_state:ok'));
+      // With this timeout from the start, the servers would wait longer before they serve.
+      if (!hasReplicas) await client.config('SET', 'cluster-node-timeout', 60_000);
+    }
+  };
+  await waitUntilServed();
   for (const { client } of members.slice(primaryCount))
     await waitUntil('the replication', async () => (await client.info('replication')).includes('master_link_status:up'));
   const findPrimary = async (key: string): Promise<Member> => {
@@ -151,6 +174,13 @@ export async function startRedisCluster(certificates?: Pick<TestCertificates, 'c
       await duringMove();
       while ((await moveKeys(100)) > 0);
       for (const { client } of [target, source]) await client.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(targetId));
+    },
+    async stop() {
+      await Promise.all(members.map((member) => member.stop()));
+    },
+    async start() {
+      await Promise.all(members.map((member) => member.start()));
+      await waitUntilServed();
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(members.map((member) => member[Symbol.asyncDispose]()));
