@@ -78,13 +78,13 @@ class CountedReply implements Sink<PassThroughFrame> {
     this.#reply = reply;
   }
 
-  frame(frame: PassThroughFrame): void {
+  push(frame: PassThroughFrame): void {
     if (!this.hasStarted && frame.kind !== 'json') this.#totals.markPartial();
     this.hasStarted = true;
     const usage = frame.usage && toTokenUsage(frame.usage);
     if (usage !== undefined) this.#totals.record({ usage });
     this.#totals.addChars(frame.chars);
-    if (frame.bytes !== '') this.#reply.frame(frame);
+    if (frame.bytes !== '') this.#reply.push(frame);
   }
 
   end(): void {

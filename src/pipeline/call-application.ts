@@ -79,8 +79,8 @@ class KeyedCall extends DeferredHandle implements Sink<RawFrame> {
     }
   }
 
-  frame(frame: RawFrame): void {
-    this.#sink.frame(frame);
+  push(frame: RawFrame): void {
+    this.#sink.push(frame);
   }
 
   end(): void {

@@ -10,10 +10,10 @@ const request: ChatRequest = { messages: [{ role: 'user', content: 'Hello' }] };
 
 function record(frames: readonly Frame[], maxContentBytes = 65_536) {
   const forwardedFrames: Frame[] = [];
-  const reply: ReplySink = { frame: (frame) => void forwardedFrames.push(frame), end() {}, fail() {} };
+  const reply: ReplySink = { push: (frame) => void forwardedFrames.push(frame), end() {}, fail() {} };
   const target = { snapshot: { configuration: { records: { maxContentBytes } } } } as unknown as Target;
   const recorder = new ContentRecorder(request, target, reply);
-  for (const frame of frames) recorder.frame(frame);
+  for (const frame of frames) recorder.push(frame);
   recorder.end();
   expect(forwardedFrames).toEqual(frames);
   return recorder.toContent();

@@ -44,9 +44,9 @@ export class ContentRecorder implements ReplySink, ContentSource {
     this.#maxBytes = snapshot.configuration.records.maxContentBytes;
   }
 
-  frame(frame: Frame): void {
+  push(frame: Frame): void {
     if (!this.#isFull) this.#fold(frame);
-    this.#reply.frame(frame);
+    this.#reply.push(frame);
   }
 
   end(): void {
@@ -79,7 +79,7 @@ export class ContentRecorder implements ReplySink, ContentSource {
     if (isCompleteReply) this.#add(createDialect[dialect]().readComplete(bytes, {}));
     else {
       this.#events ??= createDialect[dialect]().createEventReader?.({});
-      this.#events?.readEvents(bytes, { frame: (translated) => this.#add(translated) });
+      this.#events?.readEvents(bytes, { push: (translated) => this.#add(translated) });
     }
   }
 

@@ -43,11 +43,11 @@ export async function countTokens(
 /** Passes a count on. Replaces the error of an upstream that does not count tokens with an estimate. */
 function withEstimate(next: Sink<number>, estimate: () => number): Sink<number> {
   return {
-    frame: (count) => next.frame(count),
+    push: (count) => next.push(count),
     end: () => next.end(),
     fail(error) {
       if (!(error instanceof UpstreamError) || !unsupportedStatuses.has(error.status)) return next.fail(error);
-      next.frame(estimate());
+      next.push(estimate());
       next.end();
     },
   };

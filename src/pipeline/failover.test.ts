@@ -28,7 +28,7 @@ function failCalls(hasRejectedInnerCall: boolean): number {
     account: { startAttempt: () => undefined, hasRejectedInnerCall },
     sendRequest,
   });
-  const sink: Sink<never> = { frame: () => undefined, end: () => undefined, fail: () => undefined };
+  const sink: Sink<never> = { push: () => undefined, end: () => undefined, fail: () => undefined };
   for (let call = 0; call < 10; call += 1) failover(deps as never, toAttempts(call) as never, sink);
   return count;
 }

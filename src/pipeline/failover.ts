@@ -180,9 +180,9 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     }
   }
 
-  frame(item: Item): void {
+  push(item: Item): void {
     if (this.#input !== undefined) this.#recordSuccess();
-    this.#sink.frame(item);
+    this.#sink.push(item);
   }
 
   end(): void {

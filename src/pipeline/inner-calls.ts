@@ -159,8 +159,8 @@ class RecordedReply implements Sink<Frame>, Handle {
     return this.#answer?.used() ?? [];
   }
 
-  frame(frame: Frame): void {
-    this.#sink?.frame(frame);
+  push(frame: Frame): void {
+    this.#sink?.push(frame);
   }
 
   end(): void {

@@ -49,7 +49,7 @@ async function readEvents(
     setImmediate(() => setImmediate(resolve));
   };
   const sink = {
-    frame(frame: Frame): void {
+    push(frame: Frame): void {
       log.push(frame.bytes.includes('usage_per_model') ? 'the end' : 'a frame');
       if (cancelsAtFrame) cancelCall();
     },

@@ -74,10 +74,10 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     this.#resolveEnded();
   }
 
-  frame(frame: Item): void {
+  push(frame: Item): void {
     if (this.#hasEnded) return;
     try {
-      this.#reply.frame(frame);
+      this.#reply.push(frame);
     } catch (error) {
       this.#work.cancel();
       this.fail(error);

@@ -28,7 +28,7 @@ class TestReply {
   constructor(facts: Facts) {
     this.totals = new UsageTotals(facts);
     const sink = {
-      frame: (frame: Frame) => void this.#frames.push(frame),
+      push: (frame: Frame) => void this.#frames.push(frame),
       end() {},
       fail: (error: unknown) => {
         this.#error = error;
@@ -51,7 +51,7 @@ class TestReply {
   }
 
   push(frame: RawFrame): Frame[] {
-    this.#reply.frame(frame);
+    this.#reply.push(frame);
     return this.#flush();
   }
 
@@ -409,7 +409,7 @@ it('NormalizedReply passes on the error even if the reader rejects the end of an
   const errors: unknown[] = [];
   let acceptsFrames = true;
   const sink = {
-    frame() {
+    push() {
       if (!acceptsFrames) throw new Error('no such stage');
     },
     end() {},
@@ -425,7 +425,7 @@ it('NormalizedReply passes on the error even if the reader rejects the end of an
     sink,
   );
   const delta = { custom_content: { stages: [{ index: 1e9, name: 'x' }] } };
-  reply.frame(Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason: null }] } as never));
+  reply.push(Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason: null }] } as never));
   acceptsFrames = false;
   reply.fail('broken');
   expect(errors).toEqual(['broken']);

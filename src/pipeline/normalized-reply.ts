@@ -70,18 +70,18 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   /** Throws `UpstreamError` if the frame cannot be normalized, and rethrows errors of the next sink. */
-  frame(frame: RawFrame): void {
+  push(frame: RawFrame): void {
     if (frame.native !== undefined) return this.#relay(frame, frame.native);
     if (frame.textBytes !== undefined && this.hasStarted) {
       this.#totals.addChars(frame.textBytes);
       this.#hasAnswer = true;
-      return this.#next.frame(frame as Frame);
+      return this.#next.push(frame as Frame);
     }
     const { completion } = frame;
     if (!this.hasStarted && !hasChoices(frame)) return this.#hold(frame);
     const output = completion === undefined ? this.#normalizeChunks(frame) : this.#normalizeCompletion(frame, completion);
-    if (output !== undefined) this.#next.frame(output);
-    if (this.#early.length > 0) for (const early of this.#releaseEarly()) this.#next.frame(this.#withIdentity(early));
+    if (output !== undefined) this.#next.push(output);
+    if (this.#early.length > 0) for (const early of this.#releaseEarly()) this.#next.push(this.#withIdentity(early));
   }
 
   /** Pushes the missing finish reasons and the totals, then the end. Called if the upstream ended without an error. */
@@ -96,7 +96,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       if (this.#content?.hasOpenStages) closing.push(...this.#closeOpenStages(this.#content, 'completed'));
       if (choices.length > 0) closing.push(this.#createChunk({ choices }));
       closing.push(this.#createChunk({ ...this.#totals.totals() }));
-      this.#next.frame(Frame.ofChunks(...closing));
+      this.#next.push(Frame.ofChunks(...closing));
     }
     this.#next.end();
   }
@@ -139,14 +139,14 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   #passEarly(): void {
-    for (const early of this.#releaseEarly()) this.#next.frame(early as Frame);
+    for (const early of this.#releaseEarly()) this.#next.push(early as Frame);
   }
 
   /** Reports the open stages as failed. If the next sink throws for this frame, it still receives the error. */
   #failStages(content: ReplyContent): void {
     const failed = Frame.ofChunks(...this.#closeOpenStages(content, 'failed'));
     try {
-      this.#next.frame(failed);
+      this.#next.push(failed);
     } catch {
       // The error follows in any case.
     }

@@ -27,7 +27,7 @@ function collect(caller: Caller, holder: Caller) {
   const target = { call: { caller }, deployment: {} } as Target;
   const step = new ReplyFiles(
     { target, account: { caller: holder } as CallAccount },
-    { frame: (frame) => output.push(frame), end: () => output.push('end'), fail: (error) => output.push(error) },
+    { push: (frame) => output.push(frame), end: () => output.push('end'), fail: (error) => output.push(error) },
     (_, count) => removed.push(count),
   );
   return { output, removed, step };
@@ -40,7 +40,7 @@ describe('ReplyFiles', () => {
     caller.chain.rights.onChange(() => stored.promise);
     const { output, step } = collect(caller, inChain('outer', 'inner'));
     const [before, after] = [chunk({ content: 'a' }), chunk({ content: 'b' })];
-    for (const frame of [before, attaching, after, attaching]) step.frame(frame);
+    for (const frame of [before, attaching, after, attaching]) step.push(frame);
     step.end();
     expect(output).toEqual([before]);
     stored.resolve();
@@ -60,7 +60,7 @@ describe('ReplyFiles', () => {
       resume: () => source.push('resume'),
       cancel: () => source.push('cancel'),
     });
-    step.frame(attaching);
+    step.push(attaching);
     step.pause();
     step.resume();
     expect(source.includes('resume')).toBe(false);
@@ -69,7 +69,7 @@ describe('ReplyFiles', () => {
     expect(source.at(-1)).toBe('resume');
     stored = Promise.withResolvers<void>();
     const url = `files/${toDeploymentBucket('inner')}/y`;
-    step.frame(chunk({ custom_content: { attachments: [{ index: 1, url }] } }));
+    step.push(chunk({ custom_content: { attachments: [{ index: 1, url }] } }));
     step.pause();
     stored.resolve();
     await expect.poll(() => output).toHaveLength(2);
@@ -82,7 +82,7 @@ describe('ReplyFiles', () => {
     const caller = inChain('outer');
     caller.chain.rights.onChange(() => Promise.reject(new Error('away')));
     const { output, step } = collect(caller, inChain('outer', 'inner'));
-    step.frame(attaching);
+    step.push(attaching);
     step.fail('broken');
     await expect.poll(() => output).toEqual([attaching, 'broken']);
   });
@@ -98,7 +98,7 @@ describe('ReplyFiles', () => {
       { custom_content: { attachments: [null, 1, { url: 1 }], stages: {} } },
       { custom_content: { attachments: {}, stages: [null, { attachments: 1 }] } },
     ];
-    for (const delta of odd) step.frame(chunk(delta));
+    for (const delta of odd) step.push(chunk(delta));
     expect(output).toHaveLength(odd.length);
     expect([...caller.chain.rights.assistantFiles]).toEqual([]);
   });
@@ -106,7 +106,7 @@ describe('ReplyFiles', () => {
   it('passes frames through verbatim if it does not change them', () => {
     const { output, removed, step } = collect(user, inChain('inner'));
     const frames = [attaching, chunk({ content: 'a' }), RawFrame.ofText('data: {}\n\n', 1)];
-    for (const frame of frames) step.frame(frame);
+    for (const frame of frames) step.push(frame);
     step.end();
     expect(output.slice(0, 3).every((frame, at) => frame === frames[at])).toBe(true);
     expect(removed).toEqual([]);
@@ -115,8 +115,8 @@ describe('ReplyFiles', () => {
   it('reports the total of removed references once', () => {
     const { output, removed, step } = collect(user, inChain('inner'));
     const closed = [0, 1].map((index) => ({ index, url: 'files/x/y', reference_url: 'files/x/z' }));
-    step.frame(chunk({ content: 'a', custom_content: { attachments: closed } }));
-    step.frame(chunk({ custom_content: { attachments: [{ index: 0, data: 'b', reference_url: 'files/x/z' }] } }));
+    step.push(chunk({ content: 'a', custom_content: { attachments: closed } }));
+    step.push(chunk({ custom_content: { attachments: [{ index: 0, data: 'b', reference_url: 'files/x/z' }] } }));
     step.end();
     const deltas = output.slice(0, 2).map((frame) => (frame as RawFrame).chunks[0]?.choices[0]?.delta);
     expect(deltas).toEqual([
@@ -129,7 +129,7 @@ describe('ReplyFiles', () => {
   it('keeps references of up to 1,000 fields and removes those of further fields', () => {
     const { output, removed, step } = collect(user, inChain('inner'));
     const attachments = Array.from({ length: 1200 }, (_, index) => ({ index, url: 'https://example.com' }));
-    step.frame(chunk({ custom_content: { attachments } }));
+    step.push(chunk({ custom_content: { attachments } }));
     step.end();
     const visible = JSON.stringify((output[0] as RawFrame).chunks).match(/example/g);
     expect([visible?.length, removed]).toEqual([1000, [200]]);
@@ -137,10 +137,10 @@ describe('ReplyFiles', () => {
 
   it('bounds the characters that it parses for the deltas of one reference', () => {
     const { output, removed, step } = collect(user, inChain('inner'));
-    step.frame(chunk({ custom_content: { attachments: [{ index: 0, url: `https://x.test/${'a'.repeat(8_000)}` }] } }));
+    step.push(chunk({ custom_content: { attachments: [{ index: 0, url: `https://x.test/${'a'.repeat(8_000)}` }] } }));
     const empty = chunk({ custom_content: { attachments: Array.from({ length: 20_000 }, () => ({ index: 0, url: '' })) } });
-    step.frame(empty);
-    step.frame(chunk({ custom_content: { attachments: Array.from({ length: 1_000 }, () => ({ index: 0, url: 'b' })) } }));
+    step.push(empty);
+    step.push(chunk({ custom_content: { attachments: Array.from({ length: 1_000 }, () => ({ index: 0, url: 'b' })) } }));
     step.end();
     expect(output[1]).toBe(empty);
     expect(removed[0]).toBeGreaterThan(400);

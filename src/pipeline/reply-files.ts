@@ -45,10 +45,10 @@ export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
     this.#recordRemoved = recordRemoved;
   }
 
-  frame(frame: RawFrame): void {
-    if (this.#waiting !== undefined) this.#waiting.push(() => this.frame(frame));
+  push(frame: RawFrame): void {
+    if (this.#waiting !== undefined) this.#waiting.push(() => this.push(frame));
     else if (frame.textBytes === undefined && frame.native === undefined && hasCustomContent(frame)) this.#check(frame);
-    else this.#sink.frame(frame);
+    else this.#sink.push(frame);
   }
 
   end(): void {
@@ -83,13 +83,13 @@ export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
     const checked = this.#references.toReadable(frame);
     const attached = this.#references.consumeAttached();
     const { chain } = this.#answered.target.call.caller;
-    if (attached.length === 0 || chain === null) return this.#sink.frame(checked);
+    if (attached.length === 0 || chain === null) return this.#sink.push(checked);
     this.#waiting = [];
     super.pause();
     const flush = (): void => {
       const waiting = this.#waiting ?? [];
       this.#waiting = undefined;
-      this.#sink.frame(checked);
+      this.#sink.push(checked);
       for (const step of waiting) step();
       if (!this.#isPausedByReader) this.resume();
     };

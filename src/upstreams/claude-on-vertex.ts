@@ -58,7 +58,7 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
       const mask = (error: unknown): unknown =>
         error instanceof UpstreamError ? maskSecrets(error, listSecrets(accounts.get(attempt.upstream))) : error;
       return chat(attempt, {
-        frame: (frame) => reply.frame(frame),
+        push: (frame) => reply.push(frame),
         end: () => reply.end(),
         fail: (error) => reply.fail(mask(error)),
       });

@@ -10,20 +10,20 @@ const createFrame = (delta: unknown, finish_reason: unknown = null): RawFrame =>
 function collect(frames: readonly RawFrame[], usesFunctions = false, newId = () => 'new-id'): Chunk[] {
   const chunks: Chunk[] = [];
   const reply = {
-    frame: (frame: RawFrame) => void chunks.push(...(frame.chunks as readonly Chunk[])),
+    push: (frame: RawFrame) => void chunks.push(...(frame.chunks as readonly Chunk[])),
     end() {},
     fail(error: unknown) {
       throw error;
     },
   };
-  let sink = new NormalizedCalls({ newId, messages: [] }, reply) as { frame(frame: RawFrame): void };
+  let sink = new NormalizedCalls({ newId, messages: [] }, reply) as { push(frame: RawFrame): void };
   const request = { messages: [{ role: 'user' as const, content: 'Hello' }], functions: [{ name: 'f' }] };
   if (usesFunctions)
     sendWithTools(request, { reply, newId }, (_request, inner) => {
       sink = inner;
       return { pause() {}, resume() {}, cancel() {} };
     });
-  for (const frame of frames) sink.frame(frame);
+  for (const frame of frames) sink.push(frame);
   return chunks;
 }
 

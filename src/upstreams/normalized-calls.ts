@@ -21,11 +21,11 @@ export class NormalizedCalls implements Sink<RawFrame> {
   }
 
   /** Throws `UpstreamError` for calls that cannot be repaired. */
-  frame(frame: RawFrame): void {
-    if (frame.native !== undefined || frame.textBytes !== undefined) return this.#next.frame(frame as Frame);
+  push(frame: RawFrame): void {
+    if (frame.native !== undefined || frame.textBytes !== undefined) return this.#next.push(frame as Frame);
     const chunks = frame.chunks.map((chunk) => this.#normalize(chunk));
     const isSame = chunks.every((chunk, index) => chunk === frame.chunks[index]);
-    this.#next.frame(isSame ? (frame as Frame) : Frame.ofChunks(...chunks));
+    this.#next.push(isSame ? (frame as Frame) : Frame.ofChunks(...chunks));
   }
 
   end(): void {

@@ -72,10 +72,10 @@ it('stays paused if its client paused it before all replies had started', () => 
       cancel() {},
     };
   };
-  const merged = fanOut(2, start, { frame() {}, end() {}, fail() {} });
+  const merged = fanOut(2, start, { push() {}, end() {}, fail() {} });
   merged.pause();
   const frame = Frame.ofChunks({ ...head, choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] });
-  for (const sink of sinks) sink.frame(frame);
+  for (const sink of sinks) sink.push(frame);
   expect(states).toEqual(['paused', 'paused']);
   merged.resume();
   expect(states).toEqual(['running', 'running']);
@@ -101,7 +101,7 @@ async function* rejectedReply(): AsyncIterable<Frame> {
 it('cancels the started replies if another one cannot be started', () => {
   let count = 0;
   let cancelCount = 0;
-  const sink = { frame() {}, end() {}, fail() {} };
+  const sink = { push() {}, end() {}, fail() {} };
   const cancel = (): void => {
     cancelCount += 1;
   };

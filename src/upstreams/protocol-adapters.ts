@@ -81,7 +81,7 @@ class MergedReplies implements Handle {
     this.#hasEnded = true;
     const usages = this.#choices.flatMap(({ usage }) => (usage === undefined ? [] : [usage]));
     if (this.#last !== undefined && usages.length > 0)
-      this.#sink.frame(Frame.ofRawChunks({ ...this.#last, ...this.#head, choices: [], usage: sumUsages(usages) }));
+      this.#sink.push(Frame.ofRawChunks({ ...this.#last, ...this.#head, choices: [], usage: sumUsages(usages) }));
     this.#sink.end();
   }
 
@@ -107,7 +107,7 @@ class MergedReplies implements Handle {
   }
 
   #forward(frame: RawFrame): void {
-    if (this.#earlyFrames === undefined) this.#sink.frame(frame);
+    if (this.#earlyFrames === undefined) this.#sink.push(frame);
     else this.#earlyFrames.push(frame);
   }
 
@@ -119,7 +119,7 @@ class MergedReplies implements Handle {
     choice.handle?.pause();
     if (!this.#choices.every(({ hasStarted }) => hasStarted)) return;
     this.#earlyFrames = undefined;
-    for (const frame of earlyFrames) this.#sink.frame(frame);
+    for (const frame of earlyFrames) this.#sink.push(frame);
     if (!this.#hasEnded && !this.#isPaused) this.resume();
   }
 
@@ -146,7 +146,7 @@ class Choice implements Sink<RawFrame> {
     this.#replies = replies;
   }
 
-  frame(frame: RawFrame): void {
+  push(frame: RawFrame): void {
     this.#replies.onFrame(this, frame);
   }
 
@@ -204,7 +204,7 @@ export function sendWithTools(
 function toFunctionCallSink(next: Sink<RawFrame>): Sink<Frame> {
   const converter = new FunctionCallReply();
   return {
-    frame: (frame) => next.frame(Frame.ofChunks(...frame.chunks.map((chunk) => converter.toFunctionCall(chunk)))),
+    push: (frame) => next.push(Frame.ofChunks(...frame.chunks.map((chunk) => converter.toFunctionCall(chunk)))),
     end: () => next.end(),
     fail: (error) => next.fail(error),
   };

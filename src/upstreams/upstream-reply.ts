@@ -43,7 +43,7 @@ export interface ErrorReply {
 }
 
 /** Receiver of the frames of a reply. */
-export type FrameSink<Item = RawFrame> = Pick<Sink<Item>, 'frame'>;
+export type FrameSink<Item = RawFrame> = Pick<Sink<Item>, 'push'>;
 
 export interface EventReader<Item = RawFrame> {
   /** Whether the end of the reply has been read. */
@@ -140,10 +140,10 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 
   /** Receives the frames of the event reader. */
-  frame(frame: Item): void {
+  push(frame: Item): void {
     if (this.#state !== 'events') return;
     this.#hasStarted = true;
-    this.#sink.frame(frame);
+    this.#sink.push(frame);
   }
 
   pause(): void {
@@ -242,7 +242,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     const item = this.#readBytes?.(text);
     if (item === undefined) return;
     this.#hasStarted = true;
-    this.#sink.frame(item);
+    this.#sink.push(item);
   }
 
   #endBytes(): void {
@@ -263,7 +263,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
       if (this.#bytes === '') throw createUnansweredError();
       const item = this.#dialect.readComplete(this.#bytes, this.#head?.headers ?? {});
       this.#bytes = '';
-      this.#sink.frame(item);
+      this.#sink.push(item);
     } catch (error) {
       return this.#fail(error);
     }

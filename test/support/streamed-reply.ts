@@ -31,7 +31,7 @@ export async function readFrames(
   };
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   const sink = {
-    frame: (frame: RawFrame) => void frames.push(frame),
+    push: (frame: RawFrame) => void frames.push(frame),
     end: resolve,
     fail: (error: unknown) => {
       failure = error;

@@ -53,7 +53,7 @@ class Pump<Item> implements Handle {
       await undefined;
       for await (const item of await open(signal)) {
         if (signal.aborted) return;
-        this.#sink.frame(item);
+        this.#sink.push(item);
         await this.#pausePromise;
         if (signal.aborted) return;
       }
@@ -118,7 +118,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
     return { done: true, value: undefined };
   }
 
-  frame(item: Item): void {
+  push(item: Item): void {
     if (this.#isClosed) return;
     this.#items.push(item);
     if (this.#items.length >= maxWaiting) this.#handle?.pause();

@@ -1,6 +1,6 @@
-/** Receiver of pushed items: any number of calls to `frame`, then exactly one call to `end` or `fail`. */
+/** Receiver of pushed items: any number of calls to `push`, then exactly one call to `end` or `fail`. */
 export interface Sink<Item> {
-  frame(item: Item): void;
+  push(item: Item): void;
   /** Called after the last item. */
   end(): void;
   /** Called with the error that ended the stream early. */

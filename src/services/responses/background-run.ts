@@ -76,7 +76,7 @@ export class BackgroundRun implements ReplySink {
     this.#deadline = setTimeout(() => this.cancel(new ParleyError('upstream_failed', message)), maxMs).unref();
   }
 
-  frame(frame: Frame): void {
+  push(frame: Frame): void {
     if (!this.#hasEnded) this.#enqueue(this.#deps.translation.consume(frame));
   }
 

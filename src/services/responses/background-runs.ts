@@ -305,7 +305,7 @@ export class BackgroundRuns {
       target,
       { ...input, onAdmitted: startRun },
       {
-        frame: (frame) => background.frame(frame),
+        push: (frame) => background.push(frame),
         end: () => background.end(),
         fail: (error) => (isAdmitted ? background.fail(error) : admission.reject(error)),
       },

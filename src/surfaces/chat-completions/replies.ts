@@ -85,7 +85,7 @@ export class JsonReply implements ReplySink {
   }
 
   /** Throws `upstream_failed` if the reply is too large or its chunks cannot be assembled. */
-  frame(frame: Frame): void {
+  push(frame: Frame): void {
     if (this.#completion === undefined && this.#folded === undefined && frame.completion !== undefined) {
       this.#completion = frame;
       return;

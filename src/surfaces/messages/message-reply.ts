@@ -44,7 +44,7 @@ export class JsonMessage implements ReplySink {
   }
 
   /** Throws `upstream_failed` if the reply is too large, or is a stream although one document was requested. */
-  frame(frame: Frame): void {
+  push(frame: Frame): void {
     this.#budget.consume(frame);
     if (frame.native !== undefined) {
       requireForm(frame.native, 'complete');

@@ -105,7 +105,7 @@ class PassThroughReply implements Sink<PassThroughFrame> {
     this.#context = context;
   }
 
-  frame(frame: PassThroughFrame): void {
+  push(frame: PassThroughFrame): void {
     const { record, clock } = this.#context;
     if (frame.kind === 'json') {
       this.#kind = 'json';

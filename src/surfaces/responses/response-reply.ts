@@ -34,7 +34,7 @@ export class JsonResponse implements ReplySink {
   }
 
   /** Throws `upstream_failed` if the reply is too large. */
-  frame(frame: Frame): void {
+  push(frame: Frame): void {
     this.#budget.consume(frame);
     if (frame.native !== undefined) {
       requireForm(frame.native, 'complete');

@@ -201,7 +201,7 @@ class CompactReply implements ReplySink {
   }
 
   /** Throws `upstream_failed` if the reply is too large. */
-  frame(frame: Frame): void {
+  push(frame: Frame): void {
     this.#budget.consume(frame);
     this.#compaction.translation.consume(frame);
   }

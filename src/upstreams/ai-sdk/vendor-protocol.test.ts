@@ -68,7 +68,7 @@ async function readByTurns(events: string) {
     turns[turns.length - 1] = (turns.at(-1) ?? 0) + 1;
   };
   const attempt = { upstream, request: { messages }, headers: {} } as unknown as Attempt;
-  protocol.chat(attempt, { frame, end: () => resolve(undefined), fail: resolve });
+  protocol.chat(attempt, { push: frame, end: () => resolve(undefined), fail: resolve });
   const error = await promise;
   clearImmediate(timer);
   return { error, turns, frames: turns.reduce((sum, count) => sum + count) };

@@ -137,7 +137,7 @@ export class TranslatedEvents implements EventReader {
       const end = this.#run.findRunEnd(events, position, texts);
       if (end > position) {
         this.#flush(reply);
-        reply.frame(this.#createFrame(texts));
+        reply.push(this.#createFrame(texts));
         position = end;
         continue;
       }
@@ -163,7 +163,7 @@ export class TranslatedEvents implements EventReader {
     if (this.#isOpening || this.#chunks.length === 0) return;
     const chunks = this.#chunks;
     this.#chunks = [];
-    reply.frame(Frame.ofChunks(...chunks));
+    reply.push(Frame.ofChunks(...chunks));
   }
 
   #createFrame(texts: readonly string[]): RawFrame {
@@ -273,6 +273,6 @@ export class RelayedEvents implements EventReader {
       ...(this.#headers && { headers: this.#headers }),
     };
     this.#headers = undefined;
-    reply.frame(Frame.ofNative(bytes, relayed));
+    reply.push(Frame.ofNative(bytes, relayed));
   }
 }

@@ -78,7 +78,7 @@ class PassedEvents implements EventReader<PassThroughFrame> {
     const value = data === '' || data === endMark ? {} : parseEventData(data, imageBounds);
     if (this.#isLastValue(value)) this.#hasSeenLast = true;
     const bytes = this.#hidesUsage && isUsageOnly(value) ? '' : event;
-    reply.frame({ bytes, kind: 'events', contentType: this.#contentType, ...getUsage(value), chars: countChars(value) });
+    reply.push({ bytes, kind: 'events', contentType: this.#contentType, ...getUsage(value), chars: countChars(value) });
   }
 
   #isLast(event: string): boolean {

@@ -44,7 +44,7 @@ export class ChatEvents implements EventReader {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const end = this.#findRunEnd(events, position);
       if (end > position) {
-        reply.frame(Frame.ofText(events.slice(position, end), this.#textBytes, this.#contentSlot));
+        reply.push(Frame.ofText(events.slice(position, end), this.#textBytes, this.#contentSlot));
         position = end;
         continue;
       }
@@ -55,7 +55,7 @@ export class ChatEvents implements EventReader {
       if (bytes === '') continue;
       const frame = toFrame(bytes);
       if (bytes === event) this.#learn(event, frame.chunks);
-      reply.frame(frame);
+      reply.push(frame);
     }
   }
 

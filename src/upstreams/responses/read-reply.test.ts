@@ -25,7 +25,7 @@ it.each([
     { type: 'response.output_item.done', output_index: 1, item: { ...item, arguments: args } },
   ].map((event, nth) => `data: ${JSON.stringify({ ...event, item_id: `i${nth}` })}\n\n`);
   const frames: Frame[] = [];
-  const reply = { frame: (frame: Frame) => void frames.push(frame) };
+  const reply = { push: (frame: Frame) => void frames.push(frame) };
   dialect.createEventReader?.({} as never).readEvents(events.join(''), reply as never);
   const calls = frames.flatMap(({ chunks }) => chunks).flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
   expect(calls.map((call) => call.function?.arguments).join('')).toBe('{"a":1}');

@@ -67,7 +67,7 @@ class TranslatedEvents implements EventReader {
       const value = toEventValue(event);
       if (value instanceof UpstreamError) throw value;
       const chunks = value === undefined ? [] : this.#reader.readEvent(value);
-      if (chunks.length > 0) reply.frame(Frame.ofChunks(...chunks));
+      if (chunks.length > 0) reply.push(Frame.ofChunks(...chunks));
     }
   }
 }
@@ -142,7 +142,7 @@ class RelayedEvents implements EventReader {
     if (this.#isOpening || bytes === '') return;
     const usage = this.#usage === undefined ? undefined : toUsage(this.#usage);
     this.#usage = undefined;
-    reply.frame(Frame.ofNative(bytes, { dialect: 'responses', isCompleteReply: false, isLast: this.hasEnded, textBytes, usage }));
+    reply.push(Frame.ofNative(bytes, { dialect: 'responses', isCompleteReply: false, isLast: this.hasEnded, textBytes, usage }));
   }
 }
 

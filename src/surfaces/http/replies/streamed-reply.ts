@@ -49,7 +49,7 @@ export class StreamedReply implements ReplySink {
     this.#stream.send(earlyStart.bytes);
   }
 
-  frame(frame: Frame): void {
+  push(frame: Frame): void {
     const { record, clock } = this.#context;
     let stream = this.#stream;
     if (stream === undefined) {
