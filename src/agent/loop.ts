@@ -102,7 +102,7 @@ class Loop {
       const state = await this.#options.buildState?.({ ...this.#createMemory(), ...memory });
       if (state === undefined) throw error;
       yield this.#reply.createChunk({ custom_content: { state } });
-      throw error instanceof ParleyError ? withMembers(error, { custom_content: { state }, ...this.#usage.totals() }) : error;
+      throw error instanceof ParleyError ? withMembers(error, { custom_content: { state }, ...this.#usage.getTotals() }) : error;
     }
   }
 
@@ -340,6 +340,6 @@ class Loop {
     if (state !== undefined) yield this.#reply.createChunk({ custom_content: { state } });
     yield last;
     if (this.#usage.items.length === 0) return;
-    yield { ...this.#reply.createBareChunk(), ...this.#usage.totals() };
+    yield { ...this.#reply.createBareChunk(), ...this.#usage.getTotals() };
   }
 }

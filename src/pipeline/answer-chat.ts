@@ -41,20 +41,20 @@ export interface Responders {
   /** Calls upstreams that are applications or adapters, with a per-request key. */
   readonly callApplication: Responder;
   readonly runQuickApp: Responder;
-  readonly runAddons: (prepared: PreparedCall, run: AddonRun) => Handle;
+  readonly runAddons: (preparedCall: PreparedCall, run: AddonRun) => Handle;
   /** Runs the tools of the MCP servers that the request names. The responder in `run` answers each turn. */
-  readonly runRemoteTools: (prepared: PreparedCall, run: RemoteToolsRun) => Handle;
+  readonly runRemoteTools: (preparedCall: PreparedCall, run: RemoteToolsRun) => Handle;
 }
 
 /**
- * Returns the function that answers authorized chat calls. It checks the request, reserves quota, and pushes the reply,
- * normalized and metered.
+ * Returns the function that answers authorized chat calls. It checks the request, reserves quota, and pushes the normalized and
+ * metered reply.
  */
 export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
   return (target, input, reply) => {
-    const prepared = prepare(deps, target, input);
+    const preparedCall = prepare(deps, target, input);
     const { call, deployment } = target;
-    const { request, account } = prepared;
+    const { request, account } = preparedCall;
     const identity = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
     const { messages, stream } = request;
     // An application may run its own tools, regardless of the tools in the request.
@@ -62,7 +62,7 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
     const facts = { identity, totals: account.usage, isStreamed: stream === true, newId: deps.newId, messages, callableNames };
     const normalized = new NormalizedReply(facts, recordContent(target, input.request, reply));
     const metered = new MeteredReply(target, account, normalized);
-    void begin(deps, prepared, metered);
+    void begin(deps, preparedCall, metered);
     return metered;
   };
 }
@@ -83,23 +83,23 @@ function recordContent(target: Target, request: ChatRequest, reply: ReplySink): 
 /** Reserves quota, calls `onAdmitted`, and then starts the answer. If one of the first two steps fails, rejects the reply. */
 async function begin(
   { reserveQuota, responders, onRemovedReferences }: AnswerChatDeps,
-  prepared: PreparedCall,
+  preparedCall: PreparedCall,
   metered: MeteredReply,
 ): Promise<void> {
-  const { request, account, onAdmitted } = prepared;
+  const { request, account, onAdmitted } = preparedCall;
   const { promptTokens } = account;
   const quotaRequest = { promptTokens, maxTokens: findMaxTokens(request), isClientConnected: () => !metered.hasEnded };
   let reservation: QuotaReservation | undefined;
   try {
-    reservation = await reserveQuota(prepared.target, quotaRequest);
+    reservation = await reserveQuota(preparedCall.target, quotaRequest);
     if (onAdmitted !== undefined && !metered.hasEnded) await onAdmitted();
   } catch (error) {
     reservation?.settle?.(undefined);
     return metered.reject(error);
   }
   metered.begin(reservation, (sink) => {
-    const files = new ReplyFiles(prepared, sink, onRemovedReferences);
-    files.follow(selectResponder(responders, prepared)(prepared, files));
+    const files = new ReplyFiles(preparedCall, sink, onRemovedReferences);
+    files.follow(selectResponder(responders, preparedCall)(preparedCall, files));
     return files;
   });
 }
@@ -120,7 +120,7 @@ function prepare({ states }: AnswerChatDeps, target: Target, input: ChatInput): 
   const includesCost = input.includesCost === true || isCostRequested(clientRequest);
   const account = new CallAccount({ target, request, clientRequest, promptTokens, includesCost });
   if (quickApp !== undefined) account.recordIgnored(listIgnoredFields(quickApp, clientRequest));
-  return { ...input, target, account, request, native: withNativeDefaults(input.native, deployment), conversation };
+  return { ...input, target, account, request, nativeRequest: withNativeDefaults(input.nativeRequest, deployment), conversation };
 }
 
 /**
@@ -139,8 +139,10 @@ function selectResponder(responders: Responders, { target: { deployment }, reque
   let responder = callModel;
   if (deployment.quickApp !== undefined) responder = responders.runQuickApp;
   else if (deployment.kind === 'model' && request.addons !== undefined)
-    responder = (prepared, sink) => responders.runAddons(prepared, { callModel, sink });
-  return remote === undefined ? responder : (prepared, sink) => responders.runRemoteTools(prepared, { remote, responder, sink });
+    responder = (preparedCall, sink) => responders.runAddons(preparedCall, { callModel, sink });
+  return remote === undefined
+    ? responder
+    : (preparedCall, sink) => responders.runRemoteTools(preparedCall, { remote, responder, sink });
 }
 
 /** Fields that a relayed request never takes from the defaults. */
@@ -149,11 +151,11 @@ const fieldsWithoutDefaults: ReadonlySet<string> = new Set(['model', 'input', 's
 /**
  * Adds the deployment's defaults to a relayed Responses request where it has no value. Requests in other dialects stay unchanged.
  */
-function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }: Deployment): NativeRequest | undefined {
-  if (native?.dialect !== 'responses' || Object.keys(defaults).length === 0) return native;
+function withNativeDefaults(nativeRequest: NativeRequest | undefined, { defaults = {} }: Deployment): NativeRequest | undefined {
+  if (nativeRequest?.dialect !== 'responses' || Object.keys(defaults).length === 0) return nativeRequest;
   const translated = Object.entries(toResponsesRequest({ messages: [], ...defaults }, ''));
   const defaultFields = translated.filter(([field]) => !fieldsWithoutDefaults.has(field));
-  return { ...native, body: mergeDefaults(native.body, Object.fromEntries(defaultFields)) };
+  return { ...nativeRequest, body: mergeDefaults(nativeRequest.body, Object.fromEntries(defaultFields)) };
 }
 
 /** Adds the defaults that the body lacks. Objects such as `reasoning` and `text` are completed field by field. */

@@ -40,10 +40,14 @@ export async function answerEmbeddings(
     const body = await sendRequest(deps, { target, request, signal, account });
     isComplete = true;
     recordUsage(account, body);
-    return { headers: account.headers, body: toComplete(body, account, deployment), used: () => account.usage.billed() };
+    return {
+      headers: account.headers,
+      body: addMissingFields(body, account, deployment),
+      used: () => account.usage.getBilledUsage(),
+    };
   } finally {
     // A canceled call is charged, because the upstream may have worked on it.
-    const used = isComplete || signal.aborted ? account.usage.billed() : undefined;
+    const used = isComplete || signal.aborted ? account.usage.getBilledUsage() : undefined;
     account.settle(used, isComplete);
     await account.report(used);
   }
@@ -92,8 +96,8 @@ function recordUsage({ usage: totals }: CallAccount, { usage }: JsonObject): voi
 }
 
 /** Returns the reply with `model` and `usage`, which some upstreams omit. */
-function toComplete(body: JsonObject, { usage: totals }: CallAccount, { id }: Target['deployment']): JsonObject {
-  const { prompt_tokens, total_tokens } = totals.totals().usage;
+function addMissingFields(body: JsonObject, { usage: totals }: CallAccount, { id }: Target['deployment']): JsonObject {
+  const { prompt_tokens, total_tokens } = totals.getTotals().usage;
   const usage = isJsonObject(body.usage) ? body.usage : { prompt_tokens, total_tokens };
   return { ...body, model: typeof body.model === 'string' ? body.model : id, usage };
 }

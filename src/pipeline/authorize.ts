@@ -20,7 +20,7 @@ export interface AuthorizeDeps {
 /** Result of the authorization of a call. */
 interface Permit extends Pick<Target, 'deployment' | 'path' | 'limitAccount' | 'snapshot'> {
   readonly use: DeploymentUse;
-  /** Whether the permit applies to all equal calls of the caller while the configuration is in force. */
+  /** Whether later calls of the caller to the deployment can reuse the permit while the configuration is in force. */
   readonly isCacheable: boolean;
 }
 
@@ -52,7 +52,7 @@ async function createPermit(
 ): Promise<Permit> {
   const { caller } = call;
   try {
-    const requested = await findRequested(deps.catalog, snapshot, call);
+    const requested = await findRequestedDeployment(deps.catalog, snapshot, call);
     if (requested.issue !== undefined)
       throw new ParleyError(
         'operation_not_supported',
@@ -77,7 +77,7 @@ function cachePermit(permits: WeakMap<Caller, Map<string, Permit>>, { caller, de
   permits.set(caller, callerPermits.set(deployment, permit));
 }
 
-async function findRequested(catalog: Catalog, snapshot: ConfigSnapshot, call: Call): Promise<Deployment> {
+async function findRequestedDeployment(catalog: Catalog, snapshot: ConfigSnapshot, call: Call): Promise<Deployment> {
   const { draft, caller } = call;
   if (draft !== undefined) {
     requireAccess(snapshot, caller, draft);
@@ -100,12 +100,12 @@ async function requireVersion(
 
 function createUseError(deployment: Deployment, use: DeploymentUse): ParleyError {
   const { id, type } = deployment;
-  if (use === 'embedding' && type === 'chat') return unsupported(id, 'it does not support embeddings');
-  if (use === 'chat' && type === 'embedding') return unsupported(id, 'it supports embeddings, not chat completions');
+  if (use === 'embedding' && type === 'chat') return createUnsupportedError(id, 'it does not support embeddings');
+  if (use === 'chat' && type === 'embedding') return createUnsupportedError(id, 'it supports embeddings, not chat completions');
   const apis = listApis(deployment).map((api) => `/v1/${api}`);
-  return unsupported(id, `use ${apis.join(', ')}`);
+  return createUnsupportedError(id, `use ${apis.join(', ')}`);
 }
 
-function unsupported(id: string, reason: string): ParleyError {
+function createUnsupportedError(id: string, reason: string): ParleyError {
   return new ParleyError('operation_not_supported', `${id} does not support this operation: ${reason}.`);
 }

@@ -34,7 +34,7 @@ export class CallAccount {
   /** Estimated number of prompt tokens. */
   readonly promptTokens: number;
   /** Fields of the client's request that did not reach a model. */
-  readonly ignored = new Set<string>();
+  readonly ignoredFields = new Set<string>();
   /** Whether an inner call of the deployment was rejected for a reason that concerns only its caller. */
   hasRejectedInnerCall = false;
   readonly #options: AccountOptions;
@@ -85,7 +85,7 @@ export class CallAccount {
   startAttempt(): void {
     this.#attempts += 1;
     this.#replyHeaders = {};
-    if (this.ignored.size > 0) this.ignored.clear();
+    if (this.ignoredFields.size > 0) this.ignoredFields.clear();
   }
 
   /** Counts the answer of a quick app as one attempt, although no upstream is called. */
@@ -102,13 +102,14 @@ export class CallAccount {
   recordIgnored(fields: readonly string[]): void {
     for (const field of fields) {
       const [root = field] = field.split('.', 1);
-      if (this.ignored.size < maxIgnoredFields && Object.hasOwn(this.#options.clientRequest, root)) this.ignored.add(field);
+      if (this.ignoredFields.size < maxIgnoredFields && Object.hasOwn(this.#options.clientRequest, root))
+        this.ignoredFields.add(field);
     }
   }
 
   /** Records ignored fields of the request in the client's own dialect. */
   recordIgnoredNative(fields: readonly string[]): void {
-    for (const field of fields) this.ignored.add(field);
+    for (const field of fields) this.ignoredFields.add(field);
   }
 
   /** Reports the usage to the call chain. Returns undefined if there is no chain or no usage. */
@@ -127,9 +128,9 @@ export class CallAccount {
     const settle = this.#reservation?.settle;
     if (used === undefined) return settle?.(undefined);
     const { call, deployment } = this.#options.target;
-    const cost = deployment.pricing === undefined ? 0 : computeCost(deployment, this.usage.totals().usage);
+    const cost = deployment.pricing === undefined ? 0 : computeCost(deployment, this.usage.getTotals().usage);
     call.record.cost = cost;
-    call.record.details = this.usage.details();
+    call.record.details = this.usage.getDetails();
     if (settle === undefined) return;
     const counts = sumCounts(used);
     settle({ tokens: counts.total_tokens, cost, ...(isComplete && { completeUsage: counts }) });

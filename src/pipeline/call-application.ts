@@ -17,12 +17,12 @@ export interface ApplicationDeps {
 }
 
 /** Calls an application behind an endpoint, or the adapters of a model. Their per-request key is valid until the call ends. */
-export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
+export function callApplication(deps: ApplicationDeps, preparedCall: PreparedCall, sink: Sink<RawFrame>): Handle {
   // An application or adapter receives the format of chat completions, regardless of the client's dialect.
-  const input = { ...prepared, native: undefined };
+  const input = { ...preparedCall, nativeRequest: undefined };
   const keyedCall = new KeyedCall(deps.perRequestKeys, sink);
-  void keyedCall.begin(prepared.account.caller, (key) =>
-    deps.callUpstreams(input, keyedCall, toApplicationFields(prepared.target, key)),
+  void keyedCall.begin(preparedCall.account.caller, (key) =>
+    deps.callUpstreams(input, keyedCall, toApplicationFields(preparedCall.target, key)),
   );
   return keyedCall;
 }

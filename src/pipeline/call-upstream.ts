@@ -29,29 +29,29 @@ export interface ApplicationFields extends ForwardedFields {
 }
 
 /** Calls the upstreams of a deployment. Only applications and adapters receive `applicationFields`. */
-export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, applicationFields?: ApplicationFields) => Handle;
+export type CallUpstreams = (preparedCall: PreparedCall, sink: Sink<RawFrame>, applicationFields?: ApplicationFields) => Handle;
 
 /** Returns the function that calls the upstreams of deployments, with failover. */
 export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
   const { onQuotaHeaders } = deps;
-  return ({ target, request, native, isTranslated, affinity, account }, sink, applicationFields) => {
+  return ({ target, request, nativeRequest, isTranslated, affinity, account }, sink, applicationFields) => {
     const maxCompletionTokens = target.deployment.limits?.maxCompletionTokens;
     const onIgnored = (fields: readonly string[]): void => account.recordIgnored(fields);
     const sendRequest = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
       const traceHeaders = toTraceHeaders(target, attempt);
       const attemptFields = buildAttemptFields(upstream, { traceHeaders, applicationFields, account });
-      const supported = removeUnsupportedFields({ request, native }, upstream, account);
-      if (!isRelayed(native, upstream)) {
-        if (native?.translationError !== undefined) throw native.translationError;
-        const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
+      const supported = removeUnsupportedFields({ request, nativeRequest }, upstream, account);
+      if (!isRelayed(nativeRequest, upstream)) {
+        if (nativeRequest?.translationError !== undefined) throw nativeRequest.translationError;
+        const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, nativeRequest !== undefined);
         if (droppedThoughts.length > 0) onIgnored(droppedThoughts);
       }
       const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuotaHeaders, ...attemptFields, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
     const failoverInput = { target, affinity, secrets: applicationFields?.secrets ?? [], account, sendRequest };
-    if (native?.translationError === undefined) return failover(deps, failoverInput, sink);
-    const relayingUpstreams = target.deployment.upstreams.filter((upstream) => isRelayed(native, upstream));
+    if (nativeRequest?.translationError === undefined) return failover(deps, failoverInput, sink);
+    const relayingUpstreams = target.deployment.upstreams.filter((upstream) => isRelayed(nativeRequest, upstream));
     const capableUpstreams = relayingUpstreams.length > 0 ? relayingUpstreams : undefined;
     return failover(deps, { ...failoverInput, capableUpstreams }, sink);
   };
@@ -70,19 +70,19 @@ export function createQuotaListener({ loadBalancer, clock }: FailoverDeps): Upst
  * Returns an unchanged form as the same object.
  */
 function removeUnsupportedFields(
-  { request, native }: Pick<PreparedCall, 'request' | 'native'>,
+  { request, nativeRequest }: Pick<PreparedCall, 'request' | 'nativeRequest'>,
   { unsupportedFields }: Upstream,
   account: CallAccount,
-): Pick<Attempt, 'request' | 'native'> {
-  if (unsupportedFields === undefined) return { request, ...(native && { native }) };
+): Pick<Attempt, 'request' | 'nativeRequest'> {
+  if (unsupportedFields === undefined) return { request, ...(nativeRequest && { nativeRequest }) };
   const removedFields = unsupportedFields.filter((field) => request[field] !== undefined);
   account.recordIgnored(removedFields);
   const supported = without(request, removedFields);
-  if (native === undefined) return { request: supported };
-  const removedNativeFields = unsupportedFields.filter((field) => native.body[field] !== undefined);
+  if (nativeRequest === undefined) return { request: supported };
+  const removedNativeFields = unsupportedFields.filter((field) => nativeRequest.body[field] !== undefined);
   account.recordIgnoredNative(removedNativeFields);
-  const body = without(native.body, removedNativeFields);
-  return { request: supported, native: body === native.body ? native : { ...native, body } };
+  const body = without(nativeRequest.body, removedNativeFields);
+  return { request: supported, nativeRequest: body === nativeRequest.body ? nativeRequest : { ...nativeRequest, body } };
 }
 
 /** Returns a copy without these fields, or the same object if there are none. */
@@ -94,8 +94,10 @@ function without<Fields extends JsonObject>(fields: Fields, names: readonly stri
 }
 
 /** Returns whether the upstream receives the request in the client's dialect. */
-function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean {
-  return native?.dialect === 'messages' ? speaksMessages(upstream) : native !== undefined && speaksResponses(upstream);
+function isRelayed(nativeRequest: PreparedCall['nativeRequest'], upstream: Upstream): boolean {
+  return nativeRequest?.dialect === 'messages'
+    ? speaksMessages(upstream)
+    : nativeRequest !== undefined && speaksResponses(upstream);
 }
 
 interface HeaderContext {

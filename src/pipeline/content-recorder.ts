@@ -101,8 +101,8 @@ export class ContentRecorder implements ReplySink, ContentSource {
 }
 
 /** Maximum number of bytes of a data URL that are recorded. */
-const maxInlineChars = 64;
-/** Number of bytes that each item counts in addition to its key and its text. */
+const maxInlineBytes = 64;
+/** Number of bytes that are counted for each item in addition to its key and its text. */
 const itemBytes = 6;
 
 /**
@@ -163,8 +163,8 @@ class Truncation {
   }
 
   #copyText(text: string): string {
-    const isInline = text.length > maxInlineChars && text.startsWith('data:');
-    const maxBytes = isInline ? maxInlineChars : Math.min(this.#bytesLeft, this.#maxTextBytes);
+    const isInline = text.length > maxInlineBytes && text.startsWith('data:');
+    const maxBytes = isInline ? maxInlineBytes : Math.min(this.#bytesLeft, this.#maxTextBytes);
     const isLonger = text.length > maxBytes || Buffer.byteLength(text) > maxBytes;
     const part = isLonger
       ? Buffer.from(text.slice(0, maxBytes))

@@ -22,19 +22,19 @@ interface CountInput extends ChatInput {
  */
 export async function countTokens(
   deps: UpstreamDeps,
-  { target, request: clientRequest, native, signal }: CountInput,
+  { target, request: clientRequest, nativeRequest, signal }: CountInput,
 ): Promise<number> {
   const { deployment } = target;
   const request = prepareRequest(clientRequest, deployment);
   const upstreams = deployment.upstreams.filter((upstream) => deps.protocols[upstream.protocol]?.countTokens !== undefined);
-  if (native === undefined || upstreams.length === 0) return estimateRequestTokens(request);
+  if (nativeRequest === undefined || upstreams.length === 0) return estimateRequestTokens(request);
   const failoverInput = {
     target: { ...target, deployment: { ...deployment, upstreams } },
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = deps.protocols[upstream.protocol];
       if (count === undefined) throw new ParleyError('internal_error', 'The upstream does not support token counting.');
       const estimate = (): number => estimateRequestTokens(request);
-      return count({ upstream, request, headers: toTraceHeaders(target, attempt), native }, withEstimate(reply, estimate));
+      return count({ upstream, request, headers: toTraceHeaders(target, attempt), nativeRequest }, withEstimate(reply, estimate));
     },
   };
   return fetchFromUpstreams(deps, failoverInput, signal);

@@ -258,7 +258,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     const nowMs = clock.nowMs();
     const caller = error.isBeforeRequest ? undefined : input.target.call.caller.subject;
     if (error.status === 429) loadBalancer.recordRateLimit(upstream, error, nowMs);
-    else if (isDown(error) && !this.#triedIds.has(upstream.id))
+    else if (indicatesOutage(error) && !this.#triedIds.has(upstream.id))
       loadBalancer.recordFailure(upstream, { nowMs, caller, message: getOwnMessage(error) });
     else loadBalancer.recordRejection(upstream, error, nowMs);
     this.#triedIds = new Set([...this.#triedIds, upstream.id]);
@@ -282,7 +282,7 @@ function getOwnMessage({ kind, message }: UpstreamError): string | undefined {
  * Returns whether other calls to the upstream would fail too. A malformed reply does not count, because the request itself may
  * cause it.
  */
-function isDown({ kind, status }: UpstreamError): boolean {
+function indicatesOutage({ kind, status }: UpstreamError): boolean {
   return status === undefined ? kind !== 'broken' : status >= 500;
 }
 

@@ -20,7 +20,7 @@ interface StartedSink<Item> extends Sink<Item> {
  * call.
  */
 export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
-  readonly ignored: ReadonlySet<string>;
+  readonly ignoredFields: ReadonlySet<string>;
   readonly ended: Promise<void>;
   #resolveEnded: () => void = () => undefined;
   readonly #target: Target;
@@ -33,7 +33,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   #isCanceled = false;
 
   constructor(target: Target, account: CallAccount, reply: StartedSink<Item>) {
-    this.ignored = account.ignored;
+    this.ignoredFields = account.ignoredFields;
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -47,7 +47,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   }
 
   used(): readonly ModelUsage[] {
-    return this.#used() ?? [];
+    return this.#getUsage() ?? [];
   }
 
   /** Whether the reply has ended or was canceled. */
@@ -111,7 +111,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   cancel(): void {
     this.#isCanceled = true;
     this.#work.cancel();
-    if (!this.#hasEnded) this.#account.report(this.#used())?.catch(() => undefined);
+    if (!this.#hasEnded) this.#account.report(this.#getUsage())?.catch(() => undefined);
     this.#hasEnded = true;
     this.#settle();
     this.#resolveEnded();
@@ -119,7 +119,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
 
   /** Reports the usage, then ends the reply. */
   #close(failure?: { readonly error: unknown }): void {
-    const reporting = this.#account.report(this.#used());
+    const reporting = this.#account.report(this.#getUsage());
     if (reporting === undefined) return this.#sendEnd(failure);
     reporting.then(
       () => this.#sendEnd(failure),
@@ -144,13 +144,13 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
    * Returns the usage to charge, or undefined for a reply that failed before it started. A reply that was canceled before it
    * started has usage, because the upstream was working.
    */
-  #used(): readonly ModelUsage[] | undefined {
-    const wasAtWork = this.#reply.hasStarted || (this.#isCanceled && this.#account.isAdmitted);
-    return wasAtWork ? this.#account.usage.billed() : undefined;
+  #getUsage(): readonly ModelUsage[] | undefined {
+    const isBillable = this.#reply.hasStarted || (this.#isCanceled && this.#account.isAdmitted);
+    return isBillable ? this.#account.usage.getBilledUsage() : undefined;
   }
 
   #settle(): void {
-    this.#account.settle(this.#used(), this.#isComplete);
+    this.#account.settle(this.#getUsage(), this.#isComplete);
   }
 }
 

@@ -193,7 +193,7 @@ describe('NormalizedReply for a stream', () => {
   it('counts the text so far if the reply breaks off', () => {
     const testReply = new TestReply(facts);
     for (const frame of toFrames(role + hello.repeat(4))) testReply.push(frame);
-    expect(testReply.totals.totals().statistics.usage_per_model).toEqual([
+    expect(testReply.totals.getTotals().statistics.usage_per_model).toEqual([
       { ...ownEntry, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, estimated: true },
     ]);
   });
@@ -379,8 +379,8 @@ describe('NormalizedReply for a reply that is relayed in another dialect', () =>
     const testReply = new TestReply(facts);
     for (const frame of [relayed('a', counts, 4_000), relayed('b', { ...counts, completion_tokens: 9 })]) testReply.push(frame);
     testReply.end();
-    expect(testReply.totals.totals().usage).toEqual({ ...counts, completion_tokens: 9, total_tokens: 19 });
-    expect(testReply.totals.totals().statistics.usage_per_model).toEqual([
+    expect(testReply.totals.getTotals().usage).toEqual({ ...counts, completion_tokens: 9, total_tokens: 19 });
+    expect(testReply.totals.getTotals().statistics.usage_per_model).toEqual([
       { ...ownEntry, prompt_tokens: 10, completion_tokens: 9, total_tokens: 19 },
     ]);
   });
@@ -388,8 +388,10 @@ describe('NormalizedReply for a reply that is relayed in another dialect', () =>
   it('estimates the tokens that were not reported if the reply breaks off', () => {
     const testReply = new TestReply(facts);
     testReply.push(relayed('a', counts, 4_000));
-    expect(testReply.totals.totals().statistics.usage_per_model).toMatchObject([{ prompt_tokens: 10, completion_tokens: 1_000 }]);
-    expect(testReply.totals.totals().usage).toMatchObject({
+    expect(testReply.totals.getTotals().statistics.usage_per_model).toMatchObject([
+      { prompt_tokens: 10, completion_tokens: 1_000 },
+    ]);
+    expect(testReply.totals.getTotals().usage).toMatchObject({
       completion_tokens: 1_000,
       prompt_tokens_details: { cached_tokens: 4 },
     });
@@ -399,7 +401,7 @@ describe('NormalizedReply for a reply that is relayed in another dialect', () =>
     const testReply = new TestReply(facts);
     testReply.push(relayed('a', undefined, 40));
     testReply.end();
-    expect(testReply.totals.totals().statistics.usage_per_model).toMatchObject([
+    expect(testReply.totals.getTotals().statistics.usage_per_model).toMatchObject([
       { prompt_tokens: 3, completion_tokens: 10, estimated: true },
     ]);
   });

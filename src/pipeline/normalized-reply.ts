@@ -36,7 +36,7 @@ export interface ReplyFacts extends CallContext {
 
 /**
  * Normalizes a reply for the wire: a role first, one finish reason for each choice, then `usage` and `statistics` once, in a
- * last chunk without choices. Events that need no change pass with their bytes.
+ * last chunk without choices. Events that need no change keep their bytes.
  */
 export class NormalizedReply implements Sink<RawFrame> {
   readonly #next: Sink<Frame>;
@@ -54,7 +54,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** Whether the reply goes out in another dialect, unchanged from the upstream. */
   #isRelayed = false;
   /** Whether a choice is finished, by its index. */
-  readonly #choices = new Map<number, boolean>();
+  readonly #isFinishedByChoice = new Map<number, boolean>();
   readonly #callFacts: CallContext;
   /** Created for the first call or finish reason. */
   #calls: ReplyCalls | undefined;
@@ -91,11 +91,11 @@ export class NormalizedReply implements Sink<RawFrame> {
       this.#requireAnswer();
       const closing: Chunk[] = [];
       const choices: ChunkChoice[] = [];
-      for (const [index, isFinished] of this.#choices)
+      for (const [index, isFinished] of this.#isFinishedByChoice)
         if (!isFinished) choices.push({ index, delta: {}, finish_reason: this.#calls?.getEndReason(index) ?? 'stop' });
       if (this.#content?.hasOpenStages) closing.push(...this.#closeOpenStages(this.#content, 'completed'));
       if (choices.length > 0) closing.push(this.#createChunk({ choices }));
-      closing.push(this.#createChunk({ ...this.#totals.totals() }));
+      closing.push(this.#createChunk({ ...this.#totals.getTotals() }));
       this.#next.push(Frame.ofChunks(...closing));
     }
     this.#next.end();
@@ -189,11 +189,11 @@ export class NormalizedReply implements Sink<RawFrame> {
       this.#hasAnswer ||= isAnswer(message);
     }
     this.#requireAnswer();
-    const { usage, statistics } = this.#totals.totals();
+    const { usage, statistics } = this.#totals.getTotals();
     const complete = { ...completion, usage, statistics };
-    const isPlain =
+    const lacksOnlyTotals =
       completion === original && original.statistics === undefined && (original.usage === undefined || original.usage === usage);
-    if (!isPlain) return Frame.ofCompletion(complete);
+    if (!lacksOnlyTotals) return Frame.ofCompletion(complete);
     const totalsJson = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
     const { bytes } = frame;
     return Frame.ofCompletion(complete, `${bytes.slice(0, bytes.lastIndexOf('}'))},${totalsJson.slice(1)}`);
@@ -218,7 +218,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** Adds missing fields to the content of a complete message, and ends its open stages. */
   #toClosedContent(choice: number, original: ResponseCustomContent): ResponseCustomContent {
     this.#content ??= new ReplyContent();
-    const content = this.#content.toComplete(choice, original);
+    const content = this.#content.completeContent(choice, original);
     if (!this.#content.hasOpenStages) return content;
     const open = new Set(this.#content.consumeOpenStages(choice).map(([, index]) => index));
     return {
@@ -246,19 +246,19 @@ export class NormalizedReply implements Sink<RawFrame> {
     this.#totals.record(original);
     this.#identity = getIdentity(original, this.#identity);
     const chunk = this.#toNormalChunk(toWellFormedChunk(original, this.#identity));
-    const withoutRole: ChunkChoice[] = [];
+    const choicesWithoutRole: ChunkChoice[] = [];
     for (const choice of chunk.choices) {
       const { index, delta } = choice;
-      if (!this.#choices.has(index)) {
+      if (!this.#isFinishedByChoice.has(index)) {
         if (index < 0 || index >= maxChoices)
           throw new UpstreamError('broken', `The upstream sent a choice with the index ${index}.`);
-        this.#choices.set(index, false);
-        if (delta.role !== 'assistant') withoutRole.push(choice);
+        this.#isFinishedByChoice.set(index, false);
+        if (delta.role !== 'assistant') choicesWithoutRole.push(choice);
       }
       this.#totals.addChars(countReplyChars(delta));
       this.#hasAnswer ||= isAnswer(delta);
     }
-    if (withoutRole.length > 0) output.push(this.#createRoleChunk(withoutRole));
+    if (choicesWithoutRole.length > 0) output.push(this.#createRoleChunk(choicesWithoutRole));
     if (this.#content?.hasOpenStages) this.#closeEndingStages(this.#content, chunk, output);
     if (chunk.choices.length > 0) this.hasStarted = true;
     const remaining = this.#withoutTotals(chunk);
@@ -285,18 +285,18 @@ export class NormalizedReply implements Sink<RawFrame> {
     const { index, delta, finish_reason: reason } = choice;
     const { tool_calls: calls, function_call: functionCall, custom_content: content } = delta;
     let normal = choice;
-    const isPlainEnd = reason === null || (reason === 'stop' && this.#calls === undefined);
-    if (!isPlainEnd || calls || functionCall) {
+    const keepsFinishReason = reason === null || (reason === 'stop' && this.#calls === undefined);
+    if (!keepsFinishReason || calls || functionCall) {
       this.#calls ??= new ReplyCalls(this.#callFacts);
-      const isLate = this.#choices.get(index) === true && this.#calls.getEndReason(index) === 'stop';
+      const isLate = this.#isFinishedByChoice.get(index) === true && this.#calls.getEndReason(index) === 'stop';
       normal = this.#calls.normalizeChoice(choice);
       // If the first call of a choice follows its finish reason, the choice needs another one. `end` adds it if the upstream
       // does not.
-      if (isLate && this.#calls.hasCalls(index)) this.#choices.set(index, false);
+      if (isLate && this.#calls.hasCalls(index)) this.#isFinishedByChoice.set(index, false);
     }
     if (!isJsonObject(content)) return normal;
     this.#content ??= new ReplyContent();
-    const complete = this.#content.toComplete(index, content);
+    const complete = this.#content.completeContent(index, content);
     return complete === content ? normal : { ...normal, delta: { ...normal.delta, custom_content: complete } };
   }
 
@@ -310,11 +310,11 @@ export class NormalizedReply implements Sink<RawFrame> {
   #withoutTotals(chunk: Chunk): Chunk | undefined {
     let repeated: Set<ChunkChoice> | undefined;
     for (const choice of chunk.choices) {
-      const isRepeated = choice.finish_reason !== null && this.#choices.get(choice.index) === true;
+      const isRepeated = choice.finish_reason !== null && this.#isFinishedByChoice.get(choice.index) === true;
       if (isRepeated) repeated = (repeated ?? new Set()).add(choice);
     }
     const choices = repeated === undefined ? chunk.choices : this.#withoutRepeats(chunk.choices, repeated);
-    for (const choice of choices) if (choice.finish_reason) this.#choices.set(choice.index, true);
+    for (const choice of choices) if (choice.finish_reason) this.#isFinishedByChoice.set(choice.index, true);
     if (repeated === undefined && !chunk.usage && !chunk.statistics) return chunk;
     const { usage: _usage, statistics: _statistics, ...otherFields } = chunk;
     return choices.length === 0 ? undefined : { ...otherFields, choices };
@@ -324,7 +324,9 @@ export class NormalizedReply implements Sink<RawFrame> {
   #withoutRepeats(choices: readonly ChunkChoice[], repeated: ReadonlySet<ChunkChoice>): ChunkChoice[] {
     const remaining = choices.filter(
       (choice) =>
-        !(repeated.has(choice) || choice.finish_reason === null) || !this.#choices.get(choice.index) || hasContent(choice.delta),
+        !(repeated.has(choice) || choice.finish_reason === null) ||
+        !this.#isFinishedByChoice.get(choice.index) ||
+        hasContent(choice.delta),
     );
     return remaining.map((choice) => (repeated.has(choice) ? { ...choice, finish_reason: null } : choice));
   }

@@ -6,7 +6,7 @@ import type { CallAccount } from './call-account.ts';
 
 /**
  * A call that is ready to be answered: its request is checked and has the deployment's defaults. Code that changes
- * `request` must drop `native`.
+ * `request` must drop `nativeRequest`.
  */
 export interface PreparedCall extends ChatInput {
   readonly target: Target;
@@ -16,4 +16,4 @@ export interface PreparedCall extends ChatInput {
 }
 
 /** Function that answers a call: it pushes the reply into the sink. */
-export type Responder = (prepared: PreparedCall, reply: UpstreamSink) => Handle;
+export type Responder = (preparedCall: PreparedCall, reply: UpstreamSink) => Handle;

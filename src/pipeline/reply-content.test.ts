@@ -5,7 +5,7 @@ import { numberByPosition, ReplyContent } from './reply-content.ts';
 
 const complete = (...contents: readonly object[]) => {
   const content = new ReplyContent();
-  return contents.map((input) => content.toComplete(0, input as ResponseCustomContent));
+  return contents.map((input) => content.completeContent(0, input as ResponseCustomContent));
 };
 
 it('numberByPosition() numbers each item of a complete message separately', () => {
@@ -107,14 +107,14 @@ describe('ReplyContent', () => {
   it('does not reopen a stage that has ended', () => {
     const content = new ReplyContent();
     for (const part of [{ name: 'One' }, { status: 'failed' }, { content: 'late' }])
-      content.toComplete(0, { stages: [{ index: 0, ...part }] } as ResponseCustomContent);
+      content.completeContent(0, { stages: [{ index: 0, ...part }] } as ResponseCustomContent);
     expect(content.hasOpenStages).toBe(false);
   });
 
   it('closes the stages of a choice without a search through those of other choices', async () => {
     const content = new ReplyContent();
     const stages = Array.from({ length: 10_000 }, (_, index) => ({ index, name: 'One' }));
-    content.toComplete(0, { stages } as ResponseCustomContent);
+    content.completeContent(0, { stages } as ResponseCustomContent);
     const closeOthers = (): void => {
       for (let choice = 1; choice < 10_000; choice += 1) content.consumeOpenStages(choice);
     };
@@ -125,7 +125,7 @@ describe('ReplyContent', () => {
 
   it('returns the open stages of all choices, by choice', () => {
     const content = new ReplyContent();
-    for (const choice of [0, 1, 0]) content.toComplete(choice, { stages: [{ name: 'One' }] } as ResponseCustomContent);
+    for (const choice of [0, 1, 0]) content.completeContent(choice, { stages: [{ name: 'One' }] } as ResponseCustomContent);
     expect(content.consumeOpenStages()).toEqual([
       [0, 0],
       [0, 1],

@@ -39,7 +39,7 @@ class ListNumbers {
 
 /**
  * Completes the `custom_content` of one reply. Numbers attachments, stages, and controls by arrival order, gives stages a name
- * and a status, and leaves each attachment with either `data` or `url`. Returns objects that need no change unchanged.
+ * and a status, and removes the `url` of attachments that also have `data`. Returns objects that need no change unchanged.
  */
 export class ReplyContent {
   readonly #lists = new Map<string, ListNumbers>();
@@ -54,7 +54,7 @@ export class ReplyContent {
   }
 
   /** Returns the completed content. Throws `UpstreamError` for too many stages. */
-  toComplete(choice: number, content: ResponseCustomContent): ResponseCustomContent {
+  completeContent(choice: number, content: ResponseCustomContent): ResponseCustomContent {
     const stages = this.#toList(`${choice}:stages`, content.stages, (stage, path, isNew) =>
       this.#toStage(stage, { choice, path, isNew }),
     );
@@ -69,7 +69,7 @@ export class ReplyContent {
     };
   }
 
-  /** Marks the open stages of one choice or of all choices as closed, and returns them by choice. */
+  /** Marks the open stages of one choice or of all choices as closed, and returns each with its choice. */
   consumeOpenStages(choice?: number): (readonly [choice: number, index: number])[] {
     const choices = choice === undefined ? [...this.#open.keys()] : [choice];
     const openStages = choices.flatMap((key) => [...(this.#open.get(key) ?? [])].map((index) => [key, index] as const));
@@ -124,7 +124,7 @@ export class ReplyContent {
     this.#lists.set(path, numbers);
     const hasIndex = Number.isInteger(item.index) && (item.index as number) >= 0;
     const isStage = path.endsWith(':stages');
-    // A stage chunk without an index and a name continues the stage before it.
+    // A stage chunk that has neither an index nor a name continues the stage before it.
     const index = hasIndex
       ? numbers.toNumber(item.index as number)
       : numbers.toNextNumber(isStage && typeof item.name !== 'string');
@@ -148,7 +148,7 @@ function numberItems(list: unknown): unknown {
   return mapItems(list, (item, index) => (isJsonObject(item) && item.index !== index ? { ...item, index } : item));
 }
 
-/** Returns an attachment with either `data` or `url`. If it has both, its `url` becomes the reference. */
+/** If an attachment has both `data` and `url`, removes the `url`, which becomes the `reference_url` unless there is one. */
 function toAttachment(attachment: JsonObject): JsonObject {
   const { url, ...otherFields } = attachment;
   if (typeof url !== 'string' || url === '' || typeof otherFields.data !== 'string' || otherFields.data === '') return attachment;

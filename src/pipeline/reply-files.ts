@@ -9,7 +9,7 @@ import { isFolder, type ResourceLocation, resolveReference, toUrl } from '#domai
 import { canRead, isApplicationDocument } from '#domain/files/resource-rights.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
-type AnsweredCall = Pick<PreparedCall, 'target' | 'account'>;
+type ReplyCall = Pick<PreparedCall, 'target' | 'account'>;
 
 /** Called at the end of a reply with the number of file references that were removed from it. */
 export type OnRemovedReferences = (deployment: string, count: number) => void;
@@ -19,7 +19,7 @@ const maxOpenFields = 1_000;
 /** Maximum number of characters held from the text of one such field. */
 const maxOpenChars = 8_193;
 /**
- * Maximum number of characters of references that are parsed for one reply. Each new piece of a field is parsed with its start.
+ * Maximum number of characters of references that are parsed for one reply. Each new piece of a field is parsed together with the earlier ones.
  */
 const maxParsedChars = 4 * 1024 * 1024;
 
@@ -30,17 +30,17 @@ const maxParsedChars = 4 * 1024 * 1024;
  * then, the source of the reply is paused. Therefore the source must be passed to `follow`.
  */
 export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
-  readonly #answered: AnsweredCall;
+  readonly #call: ReplyCall;
   readonly #sink: Sink<RawFrame>;
   readonly #recordRemoved: OnRemovedReferences;
   #references: ReplyReferences | undefined;
-  /** Data that arrives while a right is being stored, for at most 2 s. */
+  /** Calls of the sink that are deferred while a right is being stored. */
   #waiting: (() => void)[] | undefined;
   #isPausedByReader = false;
 
-  constructor(answered: AnsweredCall, sink: Sink<RawFrame>, recordRemoved: OnRemovedReferences) {
+  constructor(call: ReplyCall, sink: Sink<RawFrame>, recordRemoved: OnRemovedReferences) {
     super();
-    this.#answered = answered;
+    this.#call = call;
     this.#sink = sink;
     this.#recordRemoved = recordRemoved;
   }
@@ -75,14 +75,14 @@ export class ReplyFiles extends DeferredHandle implements Sink<RawFrame> {
 
   #reportRemoved(): void {
     const removed = this.#references?.removed ?? 0;
-    if (removed > 0) this.#recordRemoved(this.#answered.target.deployment.id, removed);
+    if (removed > 0) this.#recordRemoved(this.#call.target.deployment.id, removed);
   }
 
   #check(frame: RawFrame): void {
-    this.#references ??= new ReplyReferences(this.#answered);
+    this.#references ??= new ReplyReferences(this.#call);
     const checked = this.#references.toReadable(frame);
     const attached = this.#references.consumeAttached();
-    const { chain } = this.#answered.target.call.caller;
+    const { chain } = this.#call.target.call.caller;
     if (attached.length === 0 || chain === null) return this.#sink.push(checked);
     this.#waiting = [];
     super.pause();
@@ -113,14 +113,14 @@ function hasCustomContent(frame: RawFrame): boolean {
 /** Checks the references of one reply. */
 class ReplyReferences {
   removed = 0;
-  readonly #answered: AnsweredCall;
+  readonly #call: ReplyCall;
   /** Text so far of the fields that a later chunk may continue, by choice, stage, attachment index, and field. */
   readonly #openFields = new Map<string, string>();
   #attached = new Set<string>();
   #parsedChars = 0;
 
-  constructor(answered: AnsweredCall) {
-    this.#answered = answered;
+  constructor(call: ReplyCall) {
+    this.#call = call;
   }
 
   /** Returns the files that frames attached since the last call and that the caller may not read yet. */
@@ -130,7 +130,7 @@ class ReplyReferences {
     return attached;
   }
 
-  /** Returns the same frame if it has no references that the deployment may not read. */
+  /** Returns the frame without references that the deployment may not read, or the same frame if it has none. */
   toReadable(frame: RawFrame): RawFrame {
     const { completion } = frame;
     if (completion !== undefined) {
@@ -167,9 +167,9 @@ class ReplyReferences {
   /** Returns undefined if no data and no reference of the attachment remain. */
   #toReadableAttachment(attachment: JsonObject, key: string): JsonObject | undefined {
     const { url, reference_url: reference, index, data } = attachment;
-    const at = typeof index === 'number' ? `${key} ${index}` : undefined;
-    const isUrlAllowed = typeof url !== 'string' || this.#mayPass(url, at && `${at} url`);
-    const isReferenceAllowed = typeof reference !== 'string' || this.#mayPass(reference, at && `${at} reference`);
+    const keyPrefix = typeof index === 'number' ? `${key} ${index}` : undefined;
+    const isUrlAllowed = typeof url !== 'string' || this.#mayPass(url, keyPrefix && `${keyPrefix} url`);
+    const isReferenceAllowed = typeof reference !== 'string' || this.#mayPass(reference, keyPrefix && `${keyPrefix} reference`);
     if (isUrlAllowed && isReferenceAllowed) return attachment;
     const { url: _url, reference_url: _reference, ...otherFields } = attachment;
     const result = {
@@ -183,30 +183,30 @@ class ReplyReferences {
   /** Returns whether a text may pass as the next piece of a field. Readers join the pieces with the same index. */
   #mayPass(text: string, key: string | undefined): boolean {
     if (text === '') return true;
-    const before = key === undefined ? '' : (this.#openFields.get(key) ?? '');
-    this.#parsedChars += before.length + text.length;
-    const isFull = key !== undefined && before === '' && this.#openFields.size >= maxOpenFields;
-    if (isFull || this.#parsedChars > maxParsedChars || !this.#mayReference(before + text)) {
+    const earlierText = key === undefined ? '' : (this.#openFields.get(key) ?? '');
+    this.#parsedChars += earlierText.length + text.length;
+    const isFull = key !== undefined && earlierText === '' && this.#openFields.size >= maxOpenFields;
+    if (isFull || this.#parsedChars > maxParsedChars || !this.#mayReference(earlierText + text)) {
       this.removed += 1;
       return false;
     }
-    if (key !== undefined) this.#openFields.set(key, (before + text).slice(0, maxOpenChars));
+    if (key !== undefined) this.#openFields.set(key, (earlierText + text).slice(0, maxOpenChars));
     return true;
   }
 
-  /** Returns whether the reply may contain a reference. Remembers files that the caller must get access to. */
+  /** Returns whether the reply may contain a reference. Records files that the caller must get access to. */
   #mayReference(url: string): boolean {
     const location = resolveReference(url);
     if (location === 'elsewhere') return true;
     if (location === 'malformed') return false;
-    const { target, account } = this.#answered;
+    const { target, account } = this.#call;
     if (!canRead(account.caller, location)) return isApplicationDocument(target.deployment, location);
     this.#attach(location);
     return true;
   }
 
   #attach(location: ResourceLocation): void {
-    const { caller } = this.#answered.target.call;
+    const { caller } = this.#call.target.call;
     if (location.kind === 'files' && !isFolder(location) && caller.chain !== null && !canRead(caller, location))
       this.#attached.add(toUrl(location));
   }

@@ -40,7 +40,7 @@ export interface QuotaReservation {
   /** Reserved amounts. */
   readonly claims: readonly Claim[];
   /**
-   * Counts the usage of the call, or 0 if it is undefined, and releases the reservation. Must be called once, when the call
+   * Counts the usage of the call, or 0 if `used` is undefined, and releases the reservation. Must be called once, when the call
    * ends. Neither waits nor throws. Undefined if there are no limits.
    */
   readonly settle?: (used: CallUsage | undefined) => void;

@@ -38,22 +38,22 @@ export interface QuickAppDeps {
   readonly toolSources: (configuration: Configuration) => ToolSources;
   /** Called with the application and its dangling dependencies, as a graph. */
   readonly onDependencyGraph: (graph: DependencyGraph) => void;
-  /** Called with the error of a tool, whose reason is not disclosed to the client or the model. */
+  /** Called with the error of a tool. Its details are not disclosed to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
-  prepared.account.startOwnAnswer();
-  const { n = 1, ...request } = prepared.request;
-  const holder = prepared.account.caller;
+export function runQuickApp(deps: QuickAppDeps, preparedCall: PreparedCall, sink: Sink<RawFrame>): Handle {
+  preparedCall.account.startOwnAnswer();
+  const { n = 1, ...request } = preparedCall.request;
+  const holder = preparedCall.account.caller;
   const run = (choice: Sink<RawFrame>): Handle =>
-    pipeFrom((signal) => startRun(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
+    pipeFrom((signal) => startRun(deps, { preparedCall: { ...preparedCall, request }, holder, signal }), choice);
   return n === 1 ? run(sink) : fanOut(n, run, sink);
 }
 
 /**
  * Returns the conversation with a quick app, including the state from its earlier replies. Throws `invalid_request` for a state
- * that this caller did not receive, and `control_not_offered`.
+ * that this caller did not receive, and `control_not_offered` for a completed control that the conversation did not offer.
  */
 export function openConversation(
   states: RunStates,
@@ -69,14 +69,14 @@ const noTools: LoadedTools = { tools: [], missing: [] };
 
 /** A run of an application. `holder` is the identity of the application during the run. */
 interface ApplicationRun {
-  readonly prepared: PreparedCall;
+  readonly preparedCall: PreparedCall;
   readonly holder: Caller;
   readonly signal: AbortSignal;
 }
 
 async function startRun(deps: QuickAppDeps, applicationRun: ApplicationRun): Promise<AsyncIterable<Frame>> {
-  const { prepared, signal } = applicationRun;
-  const { target, request, conversation } = prepared;
+  const { preparedCall, signal } = applicationRun;
+  const { target, request, conversation } = preparedCall;
   const { call, deployment, snapshot } = target;
   const { quickApp: app } = deployment;
   if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is not a quick app`);
@@ -117,11 +117,11 @@ function toContext(
 }
 
 async function loadAppTools(deps: QuickAppDeps, app: QuickApp, applicationRun: ApplicationRun): Promise<LoadedTools> {
-  const { prepared, holder: caller, signal } = applicationRun;
-  const { deployment, snapshot } = prepared.target;
+  const { preparedCall, holder: caller, signal } = applicationRun;
+  const { deployment, snapshot } = preparedCall.target;
   const { deployments, dangling } = await findDeploymentTools(deployment, { catalog: deps.catalog, snapshot, caller });
   // A draft must not replace the findings for the saved application.
-  if (prepared.target.call.draft === undefined) deps.onDependencyGraph({ deployments: [deployment], dangling });
+  if (preparedCall.target.call.draft === undefined) deps.onDependencyGraph({ deployments: [deployment], dangling });
   const sources = deps.toolSources(snapshot.configuration);
   const mayRead = (file: string): boolean => caller.chain?.rights.allows('READ', file) === true;
   const owner = deployment.ownership?.owner ?? null;
@@ -133,8 +133,8 @@ async function loadAppTools(deps: QuickAppDeps, app: QuickApp, applicationRun: A
 /** Returns the function that sends requests of the application to a deployment. */
 function createSender(
   { innerCalls }: QuickAppDeps,
-  { prepared, holder: caller }: ApplicationRun,
+  { preparedCall, holder: caller }: ApplicationRun,
   deployment: string,
 ): SendToDeployment {
-  return (request, signal) => innerCalls.callFor(prepared, { caller, deployment, request, signal });
+  return (request, signal) => innerCalls.callFor(preparedCall, { caller, deployment, request, signal });
 }

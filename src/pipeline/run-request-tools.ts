@@ -20,7 +20,7 @@ interface LoopDeps {
   readonly clock: Clock;
   /** Returns a random ID. */
   readonly newId: () => string;
-  /** Called with the error of a tool, whose reason is not disclosed to the client or the model. */
+  /** Called with the error of a tool. Its details are not disclosed to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
@@ -42,11 +42,11 @@ export interface AddonRun {
 }
 
 /** Runs the agent loop with the tools of the request's addons. `callModel` calls the model. Throws `unknown_addon`. */
-export function runAddons(deps: AddonDeps, prepared: PreparedCall, { callModel, sink }: AddonRun): Handle {
-  const { addons = [], n = 1, ...request } = prepared.request;
-  const namedAddons = findAddons(prepared.target.snapshot.configuration, addons);
-  // `request` has no `addons` and `n`, so an upstream with the client's dialect must not receive the original in `native`.
-  const withoutAddons = { ...prepared, request, native: undefined };
+export function runAddons(deps: AddonDeps, preparedCall: PreparedCall, { callModel, sink }: AddonRun): Handle {
+  const { addons = [], n = 1, ...request } = preparedCall.request;
+  const namedAddons = findAddons(preparedCall.target.snapshot.configuration, addons);
+  // `request` has no `addons` and `n`, so an upstream with the client's dialect must not receive the original in `nativeRequest`.
+  const withoutAddons = { ...preparedCall, request, nativeRequest: undefined };
   if (namedAddons.length === 0) return callModel({ ...withoutAddons, request: { ...request, n } }, sink);
   const run = (choice: Sink<RawFrame>): Handle =>
     sendWithTools(request, { reply: choice, newId: deps.newId }, (toolRequest, reply) =>
@@ -66,14 +66,14 @@ interface AddonLoop {
 
 async function* runAddonLoop(
   deps: AddonDeps,
-  prepared: PreparedCall,
+  preparedCall: PreparedCall,
   { namedAddons, callModel, signal }: AddonLoop,
 ): AsyncIterable<Frame> {
-  const { call, snapshot } = prepared.target;
+  const { call, snapshot } = preparedCall.target;
   const { subject } = call.caller;
   const loaded = await deps.addonTools(snapshot.configuration).load(namedAddons, { signal, subject });
-  const sendTurn: SendTurn = (turnRequest, sink) => callModel({ ...prepared, request: turnRequest }, sink);
-  yield* runLoop({ ...loaded, ...toLoopOptions(deps, prepared, { sendTurn, signal, toolOrigin: 'an addon' }) });
+  const sendTurn: SendTurn = (turnRequest, sink) => callModel({ ...preparedCall, request: turnRequest }, sink);
+  yield* runLoop({ ...loaded, ...toLoopOptions(deps, preparedCall, { sendTurn, signal, toolOrigin: 'an addon' }) });
 }
 
 /** Tools of MCP servers for one call, and where its reply goes. */
@@ -85,24 +85,24 @@ export interface RemoteToolsRun {
 }
 
 /** Answers with the tools of the MCP servers that the request names. Parley calls the tools. */
-export function runRemoteTools(deps: RemoteToolsDeps, prepared: PreparedCall, run: RemoteToolsRun): Handle {
-  return pipeFrom((signal) => runRemoteLoop(deps, prepared, { ...run, signal }), run.sink);
+export function runRemoteTools(deps: RemoteToolsDeps, preparedCall: PreparedCall, run: RemoteToolsRun): Handle {
+  return pipeFrom((signal) => runRemoteLoop(deps, preparedCall, { ...run, signal }), run.sink);
 }
 
 async function* runRemoteLoop(
   deps: RemoteToolsDeps,
-  prepared: PreparedCall,
+  preparedCall: PreparedCall,
   { remote, responder, signal }: RemoteToolsRun & { readonly signal: AbortSignal },
 ): AsyncIterable<Frame> {
-  const { call, deployment, snapshot } = prepared.target;
+  const { call, deployment, snapshot } = preparedCall.target;
   const { caller } = call;
   const context = { signal, subject: caller.subject, application: '/v1/responses', owner: null, mayRead: () => false };
   const loaded = await loadServers(remote.servers, deps.toolSources(snapshot.configuration), context);
   const prepareTurn = (turnRequest: ChatRequest): PreparedCall => ({
-    ...prepared,
+    ...preparedCall,
     request: turnRequest,
     // The request has changed, so an upstream of the client's dialect cannot receive the original.
-    native: undefined,
+    nativeRequest: undefined,
     conversation: openConversation(deps.states, { deployment, request: turnRequest, caller }),
   });
   const sendTurn: SendTurn = (turnRequest, sink) => responder(prepareTurn(turnRequest), sink);
@@ -111,7 +111,7 @@ async function* runRemoteLoop(
     approvedCalls: remote.approvedCalls,
     shouldReturnState: true,
     buildState: ({ inner }) => inner,
-    ...toLoopOptions(deps, prepared, { sendTurn, signal, toolOrigin: 'an MCP server in a request' }),
+    ...toLoopOptions(deps, preparedCall, { sendTurn, signal, toolOrigin: 'an MCP server in a request' }),
   });
 }
 

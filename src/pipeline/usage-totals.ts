@@ -80,17 +80,17 @@ export class UsageTotals {
   }
 
   /** Returns the tokens of each model, and the usage of the reply. */
-  totals(): Totals {
+  getTotals(): Totals {
     if (this.#cachedTotals !== undefined) return this.#cachedTotals;
-    const perModel = this.#perModel();
+    const perModel = this.#getUsagePerModel();
     const usage = this.#withCost(this.#toRunUsage(perModel));
     this.#cachedTotals = { usage, statistics: { ...this.#statistics, usage_per_model: perModel } };
     return this.#cachedTotals;
   }
 
   /** Returns the cached tokens and the service tier for the record of the call. */
-  details(): UsageDetails {
-    const usage = this.#reported();
+  getDetails(): UsageDetails {
+    const usage = this.#getReportedUsage();
     if (usage === undefined) return {};
     const { readTokens, writtenTokens, hourWrittenTokens } = countCached(usage);
     const tier = typeof usage.service_tier === 'string' ? usage.service_tier : this.#serviceTier;
@@ -107,16 +107,16 @@ export class UsageTotals {
    * saved, is billed only for its inner calls, which Parley metered. Any other usage that it declares is an unverified claim of
    * its owner.
    */
-  billed(): readonly ModelUsage[] {
+  getBilledUsage(): readonly ModelUsage[] {
     const { deployment, inner } = this.#facts;
-    if (deployment.kind === 'model') return this.totals().statistics.usage_per_model;
+    if (deployment.kind === 'model') return this.getTotals().statistics.usage_per_model;
     if (deployment.ownership !== null || deployment.quickApp !== undefined) return toModelUsages(inner?.items);
-    return this.totals().statistics.usage_per_model.filter(({ declared }) => declared !== true);
+    return this.getTotals().statistics.usage_per_model.filter(({ declared }) => declared !== true);
   }
 
   /** Returns the usage that the upstream reported. If it reported none, or fewer tokens than the models used, returns the sum. */
   #toRunUsage(perModel: readonly ModelUsage[]): Usage {
-    const reported = this.#reported();
+    const reported = this.#getReportedUsage();
     const sum = sumCounts(perModel);
     return reported === undefined || reported.total_tokens < sum.total_tokens ? { ...reported, ...sum } : reported;
   }
@@ -129,22 +129,22 @@ export class UsageTotals {
   }
 
   /** Returns the reported usage. If it covers only the start of the reply, its completion tokens are raised to the estimate. */
-  #reported(): Usage | undefined {
+  #getReportedUsage(): Usage | undefined {
     if (this.#usage === undefined || !this.#isPartial) return this.#usage;
     const completion_tokens = Math.max(this.#usage.completion_tokens, estimateTokens(this.#chars));
     return { ...this.#usage, completion_tokens, total_tokens: this.#usage.prompt_tokens + completion_tokens };
   }
 
-  #perModel(): ModelUsage[] {
+  #getUsagePerModel(): ModelUsage[] {
     const { kind, ownership, quickApp } = this.#facts.deployment;
     if (kind === 'application') {
-      if (ownership !== null && quickApp === undefined) return this.#declared();
+      if (ownership !== null && quickApp === undefined) return this.#getDeclaredUsage();
       if (this.#statistics !== undefined) return toModelUsages(this.#statistics.usage_per_model);
       const items = this.#facts.inner?.items;
       if (items !== undefined && items.length > 0) return toModelUsages(items);
       if (quickApp !== undefined && this.#usage === undefined) return [];
     }
-    const reported = this.#reported();
+    const reported = this.#getReportedUsage();
     if (reported !== undefined) return [this.#toOwnUsage(reported)];
     const completion = estimateTokens(this.#chars);
     const prompt = this.#facts.promptTokens;
@@ -156,7 +156,7 @@ export class UsageTotals {
    * Returns the tokens that a saved application declares, marked as declared. If it declares none, returns the usage of its inner
    * calls.
    */
-  #declared(): ModelUsage[] {
+  #getDeclaredUsage(): ModelUsage[] {
     const modelUsages = toModelUsages(this.#statistics?.usage_per_model);
     const items = modelUsages.length === 0 && this.#usage !== undefined ? [this.#toOwnUsage(this.#usage)] : modelUsages;
     return items.length > 0

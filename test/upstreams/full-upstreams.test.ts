@@ -70,7 +70,9 @@ async function waitFor(isDone: () => boolean): Promise<void> {
 }
 
 const waitForWaiting = (deployment: string, count: number) =>
-  waitFor(() => ([...service.loadBalancer.queue.sizes()].find((queue) => queue.deployment === deployment)?.size ?? 0) === count);
+  waitFor(
+    () => ([...service.loadBalancer.queue.listSizes()].find((queue) => queue.deployment === deployment)?.size ?? 0) === count,
+  );
 
 describe('maxParallel of an upstream', () => {
   it('holds calls until an earlier one has ended, with turns for each caller and batch calls last', async () => {
@@ -90,7 +92,7 @@ describe('maxParallel of an upstream', () => {
     }
     for (let ended = 0; ended < 7; ended += 1) {
       await waitFor(() => held.length === Math.min(7, ended + 2));
-      expect([...service.loadBalancer.queue.sizes()]).toEqual(ended < 5 ? [{ deployment: 'gpt', size: 5 - ended }] : []);
+      expect([...service.loadBalancer.queue.listSizes()]).toEqual(ended < 5 ? [{ deployment: 'gpt', size: 5 - ended }] : []);
       answer(held[ended] as UpstreamExchange);
     }
     expect((await Promise.all(replies)).map(({ status }) => status)).toEqual(Array(7).fill(200));

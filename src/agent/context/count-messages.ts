@@ -3,7 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import { loadTokenizer, type Vocabulary } from '#base/text/tokens.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { estimateHigh } from '#domain/usage/vocabulary.ts';
+import { estimateTokensHigh } from '#domain/usage/vocabulary.ts';
 
 /** Counts the tokens of messages, and of the tools and formats that each request adds. */
 export interface MessageCounter {
@@ -21,7 +21,7 @@ const maxExactChars = 500_000;
 
 /** Creates a counter that estimates. The estimate tends to be too high. */
 export function createEstimator(): MessageCounter {
-  return createCounter(estimateHigh);
+  return createCounter(estimateTokensHigh);
 }
 
 /**
@@ -33,7 +33,7 @@ export async function createExactCounter(vocabulary: Vocabulary, messages: reado
   const counts = new Map<string, number>();
   const total = { chars: 0, tokens: 0, estimate: 0 };
   const countText = (text: string): number => {
-    const estimate = estimateHigh(text);
+    const estimate = estimateTokensHigh(text);
     if (total.chars >= maxExactChars) return Math.ceil((estimate * total.tokens) / total.estimate);
     const count = tokenizer.count(text);
     total.chars += text.length;

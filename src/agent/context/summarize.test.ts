@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { estimateHigh } from '#domain/usage/vocabulary.ts';
+import { estimateTokensHigh } from '#domain/usage/vocabulary.ts';
 import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { summarize } from './summarize.ts';
 
@@ -34,8 +34,8 @@ describe('summarize', () => {
         .map(({ role, content }) => `${role}: ${content}\n\n`)
         .join(''),
     );
-    for (const conversation of conversations) expect(estimateHigh(conversation)).toBeLessThanOrEqual(300);
-    for (const conversation of conversations.slice(0, -1)) expect(estimateHigh(conversation)).toBeGreaterThan(250);
+    for (const conversation of conversations) expect(estimateTokensHigh(conversation)).toBeLessThanOrEqual(300);
+    for (const conversation of conversations.slice(0, -1)) expect(estimateTokensHigh(conversation)).toBeGreaterThan(250);
   });
 
   it('drops the middle of long messages if the conversation is too long', async () => {

@@ -4,7 +4,7 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { estimateHigh } from '#domain/usage/vocabulary.ts';
+import { estimateTokensHigh } from '#domain/usage/vocabulary.ts';
 import { Turn, TurnUsage } from '../turn.ts';
 
 /** Options for summarization requests. */
@@ -75,7 +75,7 @@ async function requestSummary(content: string, { sendRequest, request, addUsage 
  */
 function toParts(messages: readonly Message[], maxTokens: number): string[] {
   const lines = messages.map(toLine);
-  const tokensPerLine = lines.map(estimateHigh);
+  const tokensPerLine = lines.map(estimateTokensHigh);
   let maxLineTokens = maxTokens;
   const countShortened = (): number => tokensPerLine.reduce((sum, tokens) => sum + Math.min(tokens, maxLineTokens), 0);
   while (maxLineTokens > minTokens && countShortened() > maxTokens * maxParts) maxLineTokens = Math.floor(maxLineTokens / 2);
@@ -84,7 +84,7 @@ function toParts(messages: readonly Message[], maxTokens: number): string[] {
   let partTokens = 0;
   for (const line of lines) {
     const shortened = `${truncateMiddle(line, maxLineTokens)}\n\n`;
-    const tokens = estimateHigh(shortened);
+    const tokens = estimateTokensHigh(shortened);
     if (part !== '' && partTokens + tokens > maxTokens) {
       parts.push(part);
       part = '';
@@ -106,7 +106,7 @@ function toLine(message: Message): string {
 }
 
 function truncateMiddle(text: string, maxTokens: number): string {
-  const tokens = estimateHigh(text);
+  const tokens = estimateTokensHigh(text);
   if (tokens <= maxTokens) return text;
   const half = Math.floor((text.length * maxTokens) / tokens / 2);
   return `${text.slice(0, half).toWellFormed()} […] ${text.slice(-half).toWellFormed()}`;

@@ -146,7 +146,8 @@ export class NodeState {
   }
 
   /** Number of calls that wait for full upstreams, by deployment. */
-  readonly queues = (): Iterable<{ readonly deployment: string; readonly size: number }> => this.#deps.loadBalancer.queue.sizes();
+  readonly queues = (): Iterable<{ readonly deployment: string; readonly size: number }> =>
+    this.#deps.loadBalancer.queue.listSizes();
 
   /** States of the upstreams in the current configuration. */
   *upstreams(): Iterable<UpstreamState> {

@@ -91,7 +91,7 @@ export class HeldRights {
     this.#onChange = listener;
   }
 
-  /** Takes effect immediately on this node, and on all nodes after it resolves. Rejects with `StoreError`. */
+  /** Changes the rights immediately on this node. Resolves when all nodes have the change. Rejects with `StoreError`. */
   change(change: RightsChange): Promise<void> {
     if ('attached' in change) this.#attach(change.attached);
     else if ('grant' in change) this.#grant(change.grant);

@@ -5,7 +5,7 @@ import type { StoredKey } from './key-store.ts';
 const userPrefix = 'parley_u_';
 const runtimePrefix = 'parley_k_';
 const userKeyPattern = /^parley_u_[\w-]{43}$/;
-/** Visible characters of a key after its prefix. */
+/** Number of characters after `parley_u_` or `parley_k_` that lists of keys show. */
 const visibleChars = 5;
 
 type CreatedKey = Pick<StoredKey, 'digest' | 'prefix'> & { readonly key: string };

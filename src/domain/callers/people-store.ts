@@ -14,7 +14,7 @@ export interface SignedInPerson extends Person {
   readonly seenAtMs: number;
 }
 
-/** Selects people by the start of a name, or of a word of it. They have one of the roles, or the project. */
+/** Selects people by the start of their name or of a word in it. The people have one of the roles, or the project. */
 export interface PeopleSearch {
   readonly text: string;
   readonly project: string | null;

@@ -66,7 +66,7 @@ export interface ChatInput {
    * Request in the client's dialect, if that is not the format of chat completions. An upstream that supports the dialect
    * receives this form.
    */
-  readonly native?: NativeRequest | undefined;
+  readonly nativeRequest?: NativeRequest | undefined;
   /** Whether the client uses a dialect other than chat completions, so that Parley created the messages of the request. */
   readonly isTranslated?: boolean;
   /** Whether a header of the request asks for `usage.cost`. The client may also ask with `stream_options.include_cost`. */
@@ -87,7 +87,7 @@ export interface Answer extends Handle {
   /** Header fields for the client, such as the remaining limits. Complete once the first frame or the error has been pushed. */
   readonly headers: Readonly<Record<string, string>>;
   /** Fields of the request that did not reach a model. Complete once the first frame has been pushed. */
-  readonly ignored: ReadonlySet<string>;
+  readonly ignoredFields: ReadonlySet<string>;
   /** Resolves when the reply ends, even if it failed or was canceled. */
   readonly ended: Promise<void>;
   /** Returns the tokens used so far, one item per model. Includes the tokens of an interrupted reply. */
@@ -119,7 +119,7 @@ export interface FeatureReply {
   readonly bytes: Buffer;
 }
 
-/** Operations that every call goes through, from a surface or from a built-in application. Each error is a `ParleyError`. */
+/** Operations for calls from a surface or from a built-in application. Each error is a `ParleyError`. */
 export interface Calls {
   /**
    * Throws if the deployment does not exist, does not support such calls, or is closed to the caller, or if consent is missing.

@@ -13,8 +13,8 @@ const fence = '```';
 /** Returns the format that `response_format` requires, or undefined if any text is valid. */
 export function findAnswerFormat({ response_format: format }: ChatRequest): AnswerFormat | undefined {
   if (!isJsonObject(format) || (format.type !== 'json_object' && format.type !== 'json_schema')) return undefined;
-  const described = format.type === 'json_schema' ? format.json_schema : undefined;
-  return { schema: isJsonObject(described) && isJsonObject(described.schema) ? described.schema : undefined };
+  const jsonSchema = format.type === 'json_schema' ? format.json_schema : undefined;
+  return { schema: isJsonObject(jsonSchema) && isJsonObject(jsonSchema.schema) ? jsonSchema.schema : undefined };
 }
 
 /**

@@ -120,7 +120,7 @@ class SharedFiles {
     return attachments;
   }
 
-  /** Returns an address that is the same for every visitor, the number of an existing file, or an empty object. */
+  /** Returns `url` if it works for every visitor, `file` for an existing file of the owner, or an empty object. */
   async #toContent(url: unknown, deployment: unknown): Promise<JsonObject> {
     if (typeof url !== 'string') return {};
     if (isWebUrl(url) || /^data:/i.test(url)) return { url };

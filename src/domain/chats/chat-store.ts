@@ -58,7 +58,7 @@ export type ChatWriteOutcome =
 
 /** Position after which the next page of a list starts. */
 export interface ChatCursor {
-  /** Stored state of the chat. A list has pinned chats before all others. */
+  /** Stored number for pinned, archived, or neither. A list has pinned chats before all others. */
   readonly shelf: number;
   readonly updatedAtMs: number;
   readonly id: string;

@@ -23,7 +23,7 @@ export function parseApplicationLocation(encoded: string): ApplicationLocation |
   return path.length === 0 ? undefined : { id, bucket, spelling: toSpelling({ id, bucket }, encoded) };
 }
 
-/** Never encodes the bucket, so that the owner of an application can be identified by its ID. */
+/** Never encodes the bucket, so that the ID of an application identifies its owner. */
 function toSpelling({ id, bucket }: Pick<ApplicationLocation, 'id' | 'bucket'>, encoded: string): string | undefined {
   const path = id.slice(applicationPrefix.length + bucket.length + 1);
   const spelling = encoded.startsWith(`${bucket}/`) ? applicationPrefix + encoded : toUrl({ kind: 'applications', bucket, path });
@@ -36,7 +36,7 @@ export function createApplicationNotFoundError(): ParleyError {
   return new ParleyError('deployment_not_found', message);
 }
 
-/** Returns the ID in the store. Clients may send it as spelled, or decoded. */
+/** Returns the decoded ID, under which an application is stored. Clients may send it percent-encoded or decoded. */
 export function toStoredId(id: string): string {
   return id.includes('%') ? (toDeploymentId(id) ?? id) : id;
 }

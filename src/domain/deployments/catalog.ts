@@ -44,8 +44,8 @@ export class Catalog {
   }
 
   /**
-   * Returns all configured deployments, and the saved applications that the caller owns or that list one of its roles. Rejects
-   * with `StoreError`.
+   * Returns all configured deployments, and the saved applications that the caller owns, or that list the caller or one of its
+   * roles. Rejects with `StoreError`.
    */
   async list(snapshot: ConfigSnapshot, caller: Pick<Caller, 'subject' | 'roles'>): Promise<readonly Deployment[]> {
     const applications = await this.#applications.listAccessible(caller);

@@ -13,7 +13,7 @@ export interface AlertDelivery {
   readonly attempts: number;
   /** End of the last attempt. Null before it, and for attempts of earlier versions. */
   readonly attemptedAtMs: number | null;
-  /** Time of the next attempt, or until which a failure is reported. Null if neither follows. */
+  /** Time of the next attempt. For a failed delivery, the time until which the failure is reported. Null if there is none. */
   readonly nextAtMs: number | null;
   /** Result of the last attempt. Null if it succeeded or has not ended. */
   readonly error: string | null;
@@ -28,7 +28,7 @@ export interface AlertState {
   /** Earliest time of an attempt. Null if none waits. */
   readonly nextAttemptAtMs: number | null;
   readonly lastSentAtMs: number | null;
-  /** Last attempt that failed, of the deliveries that are not delivered. */
+  /** Last failed attempt of a delivery that did not succeed later. */
   readonly lastFailure: { readonly atMs: number | null; readonly error: string } | null;
 }
 
@@ -45,11 +45,11 @@ export type AlertUpdate = Pick<AlertDelivery, 'status' | 'nextAtMs' | 'error'> &
 export interface AlertStore {
   /** Adds a pending delivery that is due, unless it exists. */
   add(delivery: Pick<AlertDelivery, 'id' | 'alert' | 'body' | 'createdAtMs' | 'expiresAtMs'>): Promise<void>;
-  /** Returns the deliveries with a next time, the earliest first. */
+  /** Returns the deliveries whose `nextAtMs` is not null, earliest first. */
   listOpen(limit: number): Promise<readonly AlertDelivery[]>;
   /** Returns deliveries, newest first. */
   list(page: AlertPage): Promise<readonly AlertDelivery[]>;
-  /** Returns the states of those of the alerts that have deliveries, by ID. At most 500 alerts. */
+  /** Returns the states by alert ID, for at most 500 alerts. Omits alerts without deliveries. */
   readStates(alerts: readonly string[]): Promise<ReadonlyMap<string, AlertState>>;
   /** Starts an attempt. Other nodes can start another one after `untilMs`. Returns false if another node was faster. */
   claim(delivery: AlertDelivery, untilMs: number): Promise<boolean>;

@@ -98,7 +98,7 @@ export class LimitRules {
     return this.#attachAlerts(this.#findAll(caller, deployment), caller, deployment);
   }
 
-  /** Returns a limit that denies a caller access to a deployment, if any. Omits alerts, because listings call this per deployment. */
+  /** Returns a limit that denies a caller access to a deployment, if any. Adds no alerts, because lists call this for each deployment. */
   findDenying(caller: LimitedCaller, deployment: string): Limit | undefined {
     return this.#findAll(caller, deployment).find(({ total }) => total <= 0);
   }

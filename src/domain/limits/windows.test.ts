@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { Calendar, type CompleteReset, completeReset, costWindows, parseWindowName, periodEnds, withReset } from './windows.ts';
+import {
+  Calendar,
+  type CompleteReset,
+  completeReset,
+  computePeriodEnds,
+  costWindows,
+  parseWindowName,
+  withReset,
+} from './windows.ts';
 
 const at = (text: string): number => Date.parse(text);
 const moment = fc.integer({ min: 0, max: at('2100-01-01T00:00:00Z') });
@@ -15,7 +23,7 @@ const maxLengthMs = {
   year: 366 * 86_400_000,
 };
 
-describe('periodEnds', () => {
+describe('computePeriodEnds', () => {
   it.each([
     ['2026-07-15T10:20:30.400Z', '10:21:00', '11:00:00', '2026-07-16', '2026-07-20', '2026-08-01', '2027-01-01'],
     [
@@ -35,13 +43,13 @@ describe('periodEnds', () => {
       at(full(end)),
     );
     const ends = { minute: minuteEnd, hour: hourEnd, day: dayEnd, week: weekEnd, month: monthEnd, year: yearEnd };
-    expect(periodEnds(at(now))).toEqual({ ...ends, parallel: Number.MAX_SAFE_INTEGER });
+    expect(computePeriodEnds(at(now))).toEqual({ ...ends, parallel: Number.MAX_SAFE_INTEGER });
   });
 
   it('returns ends after the moment, at most one period length later', () => {
     fc.assert(
       fc.property(moment, fc.constantFrom(...periods), (now, period) => {
-        const end = periodEnds(now)[period];
+        const end = computePeriodEnds(now)[period];
         expect(end).toBeGreaterThan(now);
         expect(end - now).toBeLessThanOrEqual(maxLengthMs[period]);
       }),
@@ -51,9 +59,9 @@ describe('periodEnds', () => {
   it('returns adjacent periods: an end belongs to the next period, and the moment before it does not', () => {
     fc.assert(
       fc.property(moment, fc.constantFrom(...periods), (now, period) => {
-        const end = periodEnds(now)[period];
-        expect(periodEnds(end - 1)[period]).toBe(end);
-        expect(periodEnds(end)[period]).toBeGreaterThan(end);
+        const end = computePeriodEnds(now)[period];
+        expect(computePeriodEnds(end - 1)[period]).toBe(end);
+        expect(computePeriodEnds(end)[period]).toBeGreaterThan(end);
       }),
     );
   });
@@ -61,7 +69,7 @@ describe('periodEnds', () => {
   it('returns midnight, a Monday, and the first of a month', () => {
     fc.assert(
       fc.property(moment, (now) => {
-        const { day, week, month } = periodEnds(now);
+        const { day, week, month } = computePeriodEnds(now);
         expect(new Date(day).toISOString()).toMatch(/T00:00:00\.000Z$/);
         expect(new Date(week).getUTCDay()).toBe(1);
         expect(new Date(week).toISOString()).toMatch(/T00:00:00\.000Z$/);
@@ -77,7 +85,7 @@ describe('periodEnds', () => {
         let now = start + 10_000_000;
         for (const step of steps) {
           now += step;
-          expect(calendar.getEnds(now)).toEqual(periodEnds(now));
+          expect(calendar.getEnds(now)).toEqual(computePeriodEnds(now));
         }
       }),
     );
@@ -86,7 +94,7 @@ describe('periodEnds', () => {
 
 const toReset = (timeZone: string, dayOfMonth = 1, month = 1): CompleteReset => ({ dayOfMonth, month, timeZone });
 
-describe('periodEnds with a reset', () => {
+describe('computePeriodEnds with a reset', () => {
   it.each([
     // Summer time starts on 2026-03-29 and ends on 2026-10-25 in Zurich.
     ['2026-03-28T22:59:59.999Z', toReset('Europe/Zurich'), '2026-03-28T23:00Z', '2026-03-29T22:00Z', '2026-03-31T22:00Z'],
@@ -100,7 +108,7 @@ describe('periodEnds with a reset', () => {
     ['2011-12-30T09:00:00Z', toReset('Pacific/Apia', 30), '2011-12-30T10:00Z', '2012-01-01T10:00Z', '2011-12-30T10:00Z'],
     ['2026-07-15T00:00:00Z', toReset('Asia/Kathmandu'), '2026-07-15T18:15Z', '2026-07-19T18:15Z', '2026-07-31T18:15Z'],
   ])('returns the local day, week, and month of %s with %o', (now, reset, day, week, month) => {
-    const ends = periodEnds(at(now), reset);
+    const ends = computePeriodEnds(at(now), reset);
     expect([ends.day, ends.week, ends.month].map((end) => new Date(end).toISOString().replace(':00.000Z', 'Z'))).toEqual([
       day,
       week,
@@ -115,7 +123,7 @@ describe('periodEnds with a reset', () => {
     ['2026-02-28T00:00:00Z', 31, '2026-03-31'],
     ['2026-04-30T00:00:00Z', 31, '2026-05-31'],
   ])('starts short months on their last day: after %s with day %i, %s', (now, day, end) => {
-    expect(new Date(periodEnds(at(now), toReset('UTC', day)).month).toISOString().slice(0, 10)).toBe(end);
+    expect(new Date(computePeriodEnds(at(now), toReset('UTC', day)).month).toISOString().slice(0, 10)).toBe(end);
   });
 
   it.each([
@@ -124,7 +132,7 @@ describe('periodEnds with a reset', () => {
     ['2027-03-01T00:00:00Z', toReset('UTC', 29, 2), '2028-02-29'],
     ['2026-02-28T00:00:00Z', toReset('UTC', 29, 2), '2027-02-28'],
   ])('starts years in their month: after %s with %o, %s', (now, reset, end) => {
-    expect(new Date(periodEnds(at(now), reset).year).toISOString().slice(0, 10)).toBe(end);
+    expect(new Date(computePeriodEnds(at(now), reset).year).toISOString().slice(0, 10)).toBe(end);
   });
 
   it('returns adjacent periods in any time zone, on any day of the month', () => {
@@ -144,11 +152,11 @@ describe('periodEnds with a reset', () => {
     const recent = fc.integer({ min: at('1990-01-01T00:00:00Z'), max: at('2100-01-01T00:00:00Z') });
     fc.assert(
       fc.property(recent, reset, fc.constantFrom(...periods), (now, rule, period) => {
-        const end = periodEnds(now, rule)[period];
+        const end = computePeriodEnds(now, rule)[period];
         expect(end).toBeGreaterThan(now);
-        expect(periodEnds(end - 1, rule)[period]).toBe(end);
-        expect(periodEnds(end, rule)[period]).toBeGreaterThan(end);
-        expect(new Calendar(rule).getEnds(now)).toEqual(periodEnds(now, rule));
+        expect(computePeriodEnds(end - 1, rule)[period]).toBe(end);
+        expect(computePeriodEnds(end, rule)[period]).toBeGreaterThan(end);
+        expect(new Calendar(rule).getEnds(now)).toEqual(computePeriodEnds(now, rule));
       }),
       { numRuns: 200 },
     );

@@ -97,7 +97,7 @@ const neverMs = Number.MAX_SAFE_INTEGER;
 export type PeriodEnds = Readonly<Record<Period, number>>;
 
 /** Returns the ends of the calendar periods that contain a moment. Weeks start on Monday. Without `reset`, uses the UTC calendar. */
-export function periodEnds(atMs: number, reset?: CompleteReset, toLocalDate = createToLocalDate(reset)): PeriodEnds {
+export function computePeriodEnds(atMs: number, reset?: CompleteReset, toLocalDate = createToLocalDate(reset)): PeriodEnds {
   const clockEnds = { minute: nextMultiple(minuteMs, atMs), hour: nextMultiple(hourMs, atMs), parallel: neverMs };
   if (reset !== undefined) return { ...clockEnds, ...findLocalEnds(atMs, reset, toLocalDate) };
   const at = new Date(atMs);
@@ -110,7 +110,7 @@ export function periodEnds(atMs: number, reset?: CompleteReset, toLocalDate = cr
   };
 }
 
-/** Caches the ends of the periods for one minute. All other periods end with a minute. */
+/** Caches the ends of the periods for one minute. The end of every longer period is also the end of a minute. */
 export class Calendar {
   readonly #reset: CompleteReset | undefined;
   readonly #toLocalDate: ToLocalDate;
@@ -119,12 +119,12 @@ export class Calendar {
   constructor(reset?: CompleteReset) {
     this.#reset = reset;
     this.#toLocalDate = createToLocalDate(reset);
-    this.#ends = periodEnds(0, reset, this.#toLocalDate);
+    this.#ends = computePeriodEnds(0, reset, this.#toLocalDate);
   }
 
   getEnds(atMs: number): PeriodEnds {
     const { minute } = this.#ends;
-    if (atMs >= minute || atMs < minute - minuteMs) this.#ends = periodEnds(atMs, this.#reset, this.#toLocalDate);
+    if (atMs >= minute || atMs < minute - minuteMs) this.#ends = computePeriodEnds(atMs, this.#reset, this.#toLocalDate);
     return this.#ends;
   }
 }

@@ -23,7 +23,7 @@ export function createDependencySource(lookup: DeploymentLookup): DependencySour
   return {
     async findAll(ids) {
       const found = await catalog.findAll(snapshot, ids);
-      // No call of the caller can reach such an application, and the form must not reveal that it exists.
+      // The caller cannot call these saved applications, and the form must not reveal that they exist.
       const isHidden = (deployment: Deployment | undefined): boolean =>
         deployment !== undefined && deployment.ownership !== null && !mayUse(snapshot, lookup.caller, deployment);
       return new Map([...found].map(([id, deployment]) => [id, isHidden(deployment) ? null : deployment]));

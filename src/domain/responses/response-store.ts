@@ -178,8 +178,8 @@ export interface RunStore {
   /** Ends the lease of a node that stopped. */
   releaseLease(node: string): Promise<void>;
   /**
-   * Ends a batch of runs whose node is gone with the result of `toFailed`, which receives the number of the next event. Returns
-   * the number of runs, and 0 after all are done.
+   * Ends a batch of runs whose node is gone. `toFailed` returns the end of a run, and receives the number of its next event.
+   * Returns the number of ended runs. 0 means that no such runs remain.
    */
   failOrphaned(nowMs: number, toFailed: (orphan: StoredResponse, nextEvent: number) => EndedResponse): Promise<number>;
 }

@@ -56,7 +56,7 @@ function isPresent(value: unknown): boolean {
   return isJsonObject(value) ? Object.keys(value).length > 0 : value !== '' && value !== null;
 }
 
-/** Returns whether the values of an attribute are compared with regard to case. */
+/** Returns whether the values of an attribute are compared case-sensitively. */
 function isExactPath({ extension, attribute, sub }: ScimPath): boolean {
   return extension === undefined && sub === undefined && ['id', 'externalid'].includes(attribute.toLowerCase());
 }

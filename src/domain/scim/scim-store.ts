@@ -44,7 +44,7 @@ export interface MemberChange {
   readonly userIds: readonly string[];
 }
 
-/** Block of the user subject that a write of a user causes or ends. */
+/** Block of a user subject that starts or ends with the write of a user. */
 export interface ScimBlock {
   readonly subject: string;
   readonly isBlocked: boolean;
@@ -53,8 +53,8 @@ export interface ScimBlock {
 }
 
 /**
- * Result of a write. `taken`: another resource has the name. `full`: there are too many resources. `unknown`: a member does not
- * exist. `outdated`: another request changed the user.
+ * Result of a write. `taken`: another resource has the name. `full`: there are too many resources. `missing`: the resource does
+ * not exist. `unknown`: a member does not exist. `outdated`: another request changed the user.
  */
 export type ScimWriteResult = 'stored' | 'taken' | 'full' | 'missing' | 'unknown' | 'outdated';
 

@@ -9,7 +9,7 @@ export interface Embedder {
   embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>;
 }
 
-/** Creates vectors of texts, all with the same length. */
+/** Computes vectors of texts, all with the same number of dimensions. */
 export interface TextEmbedder extends Pick<Embedder, 'model' | 'embed'> {
   /** Maximum number of texts per call. Defaults to 64. */
   readonly passagesPerBatch?: number;

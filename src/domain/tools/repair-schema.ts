@@ -12,7 +12,7 @@ const typeNames: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 
 
 /**
  * Rewrites a schema of an earlier draft or of OpenAPI 3.0 as JSON Schema 2020-12, which is the only form that some vendors
- * accept. Does not change schemas below 64 levels.
+ * accept. Does not change schemas that are nested deeper than 64 levels.
  */
 export function repairSchema(schema: JsonObject, depth = maxDepth): JsonObject {
   if (depth === 0) return schema;
@@ -90,7 +90,7 @@ function repairBound(schema: Record<string, unknown>, bound: string, exclusive: 
   delete schema[bound];
 }
 
-/** Applies to drafts before 2020-12, with a list of schemas, and `additionalItems` for further items. */
+/** Applies to drafts before 2020-12, in which `items` may be a list and `additionalItems` describes further items. */
 function repairItems(schema: Record<string, unknown>): void {
   const { items, additionalItems } = schema;
   delete schema.additionalItems;
@@ -100,7 +100,7 @@ function repairItems(schema: Record<string, unknown>): void {
   if (additionalItems !== undefined) schema.items = additionalItems;
 }
 
-/** Applies to drafts before 2019-09, with names and schemas under one keyword. */
+/** Applies to drafts before 2019-09, in which one keyword contains both names and schemas. */
 function repairDependencies(schema: Record<string, unknown>): void {
   const { dependencies } = schema;
   if (!isJsonObject(dependencies)) return;
@@ -112,7 +112,7 @@ function repairDependencies(schema: Record<string, unknown>): void {
   if (schemas.length > 0) schema.dependentSchemas = Object.fromEntries(schemas);
 }
 
-/** Applies to draft 3, with a boolean in the schema of the property. */
+/** Applies to draft 3, in which the schema of a property contains a boolean. */
 function repairRequired(schema: Record<string, unknown>): void {
   if (typeof schema.required === 'boolean') delete schema.required;
   const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];

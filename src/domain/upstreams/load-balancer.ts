@@ -111,8 +111,8 @@ export class LoadBalancer {
     if (available.length === 0) return this.#pickForProbe(upstreams, options);
     const free = this.#parallel.size === 0 ? available : available.filter((upstream) => !this.#isFull(upstream));
     if (free.length === 0) return 'full';
-    const fresh = free.filter((upstream) => !triedIds.has(upstream.id));
-    const candidates = fresh.length > 0 ? fresh : free;
+    const untried = free.filter((upstream) => !triedIds.has(upstream.id));
+    const candidates = untried.length > 0 ? untried : free;
     if (candidates.length < 2) return candidates[0];
     const tier = Math.min(...candidates.map((upstream) => upstream.tier));
     const sameTier = candidates.filter((upstream) => upstream.tier === tier);

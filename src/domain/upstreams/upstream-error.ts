@@ -82,7 +82,7 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
 export function withoutSecrets(error: UpstreamError, upstream: Upstream, otherSecrets: readonly string[] = []): UpstreamError {
   const maskedError = maskSecrets(error, [...listSecrets(upstream), ...otherSecrets]);
   if (isCallRejection(error, upstream)) return maskedError;
-  const message = toSentence(maskedError);
+  const message = shortenMessage(maskedError);
   return message === maskedError.message ? maskedError : rewriteError(maskedError, { message });
 }
 
@@ -109,7 +109,7 @@ function toMissingApiMessage(deployment: string): string {
  * Shortens a message about the upstream's own failure to its first line, without stack traces and local paths. Keeps client
  * errors complete.
  */
-function toSentence({ message, status }: UpstreamError): string {
+function shortenMessage({ message, status }: UpstreamError): string {
   if (clientErrorStatuses.has(status)) return truncate(message, maxMessageChars);
   const [line = ''] = message.trimStart().split(/\r?\n/, 1);
   return truncate(line, maxMessageChars).replace(stackFrame, '').replace(machinePath, '…');
@@ -145,7 +145,7 @@ const parleyRejectionCodes: ReadonlySet<string | null> = new Set<ErrorCode>([
   'parallel_limit_exceeded',
 ]);
 /** Codes for errors without a code, by status. `invalid_request` for all other statuses. */
-const codes: ReadonlyMap<number, ErrorCode> = new Map([
+const codesByStatus: ReadonlyMap<number, ErrorCode> = new Map([
   [403, 'access_denied'],
   [404, 'deployment_not_found'],
   [413, 'payload_too_large'],
@@ -158,7 +158,7 @@ const unauthorized = 401;
 
 /**
  * Returns whether an error concerns only the client of this call, and does not affect the health of the upstream. That
- * includes rejections by an application, and rejections by Parley of an application further down the call chain.
+ * includes an application's rejections, and Parley's rejections of calls further down the call chain.
  */
 export function isCallRejection({ kind, status, code }: UpstreamError, { protocol }: Upstream): boolean {
   const { passesRejections, callsDeployments } = protocols[protocol];
@@ -171,7 +171,7 @@ export function isCallRejection({ kind, status, code }: UpstreamError, { protoco
 export function toRejectionError(error: UpstreamError): ParleyError {
   const { retryAfterSeconds } = error;
   const status = isStatus(error.status) ? error.status : errorKinds.upstream_failed.status;
-  const code = codes.get(status) ?? 'invalid_request';
+  const code = codesByStatus.get(status) ?? 'invalid_request';
   const waitSeconds = retryAfterSeconds ?? (status === errorKinds.upstream_rate_limited.status ? defaultPauseSeconds : undefined);
   return new ParleyError(code, error.message, {
     cause: error,

@@ -98,7 +98,7 @@ describe('UpstreamQueue', () => {
     const [first] = [add('a1'), add('a2')];
     queue.remove(deployment, first);
     queue.remove(deployment, first);
-    expect([...queue.sizes()]).toEqual([{ deployment: 'gpt', size: 1 }]);
+    expect([...queue.listSizes()]).toEqual([{ deployment: 'gpt', size: 1 }]);
     expect(queue.findOldestStartMs('gpt')).toBe(2);
     expect(startNext(9)).toEqual(['a2']);
     expect(queue.hasWaiting('gpt', true)).toBe(false);

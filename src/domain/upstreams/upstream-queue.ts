@@ -15,7 +15,7 @@ export interface WaitingCall {
   readonly startedAtMs: number;
   /** Whether the call waits until no interactive call waits. */
   readonly isBatch: boolean;
-  /** Whether only some of the upstreams can answer the call, the same for all such calls of the deployment. */
+  /** Whether only some of the upstreams can answer the call. They are the same for all selective calls of a deployment. */
   readonly isSelective: boolean;
   /**
    * Called when it is the turn of the call. Returns false if every upstream that can answer is still full, so that the call waits
@@ -60,14 +60,14 @@ export class UpstreamQueue {
     this.#toOwnPart = toOwnPart;
   }
 
-  /** Returns whether calls wait that come before a new call. Selective calls do not hold up other calls. */
+  /** Returns whether calls that come before a new call are waiting. Selective calls do not hold up other calls. */
   hasWaiting(deployment: string, isSelective: boolean): boolean {
     const queue = this.#queues.size > 0 ? this.#queues.get(deployment) : undefined;
     return queue !== undefined && (isSelective || queue.size > queue.selectiveSize);
   }
 
   /** Returns the number of waiting calls by deployment. Deployments without waiting calls are left out. */
-  *sizes(): Iterable<{ readonly deployment: string; readonly size: number }> {
+  *listSizes(): Iterable<{ readonly deployment: string; readonly size: number }> {
     for (const [deployment, { size }] of this.#queues) yield { deployment, size };
   }
 

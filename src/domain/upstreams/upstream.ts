@@ -15,7 +15,7 @@ export type UpstreamApi = 'chat' | 'responses' | PassThroughApi;
 export interface Upstream {
   /** ID in metrics, logs, and reports. Does not change on reloads that keep the address and the model. */
   readonly id: string;
-  /** Changes with all settings of the deployment except keys. The health of the upstream is stored under it. */
+  /** Changes if any setting of the deployment except a key changes. The health of the upstream is stored under it. */
   readonly revision: string;
   readonly protocol: ProtocolName;
   /** Base address, or the complete address for an application. Undefined if the protocol needs none. */
@@ -93,7 +93,7 @@ export interface Attempt<Request = ChatRequest> {
    * The request in the client's dialect. A protocol that supports it sends this instead of `request`, and returns frames with
    * `native`. All other protocols send `request` in the format of chat completions.
    */
-  readonly native?: NativeRequest;
+  readonly nativeRequest?: NativeRequest;
   /** Whether Parley translated the messages of the request from the client's dialect. */
   readonly isTranslated?: boolean | undefined;
   /** Called before the reply with the names of request fields that Parley drops or changes for the upstream. */
@@ -155,8 +155,7 @@ export interface ChatProtocol {
   /** Pushes the response to a request that is passed through. Undefined if the protocol does not support this. */
   passThrough?(attempt: Attempt<PassThroughRequest>, reply: Sink<PassThroughFrame>): Handle;
   /**
-   * Pushes the number of tokens of the request in `native`, as the upstream counts them. Undefined if the protocol cannot count
-   * tokens.
+   * Pushes the number of tokens of `nativeRequest`, as the upstream counts them. Undefined if the protocol cannot count tokens.
    */
   countTokens?(attempt: Attempt, reply: Sink<number>): Handle;
 }

@@ -16,7 +16,7 @@ it('UsageCollector returns the sum of all calls, and one item per model', () => 
   tally.add([used('small', 3, 4)]);
   const items = [used('small', 4, 6), { ...used('large', 10, 20), index: 1 }];
   expect(tally.items).toEqual(items);
-  expect(tally.totals()).toEqual({
+  expect(tally.getTotals()).toEqual({
     usage: { prompt_tokens: 14, completion_tokens: 26, total_tokens: 40 },
     statistics: { usage_per_model: items },
   });

@@ -21,7 +21,7 @@ it('sums never exceed the maximum of a single count', () => {
   expect([sum, rest]).toEqual([toModelUsage('m', { prompt_tokens: 1_000_000_000, completion_tokens: 3 }), []]);
   const collector = new UsageCollector();
   for (let calls = 0; calls < 3; calls += 1) collector.add([most]);
-  expect(collector.totals().usage).toEqual({
+  expect(collector.getTotals().usage).toEqual({
     prompt_tokens: 1_000_000_000,
     completion_tokens: 3,
     total_tokens: 1_000_000_003,

@@ -77,7 +77,7 @@ export class UsageCollector {
   }
 
   /** Returns the sum as `usage` and the items as `statistics` (docs/wire.md, Usage). */
-  totals(): { usage: Usage; statistics: Statistics } {
+  getTotals(): { usage: Usage; statistics: Statistics } {
     return { usage: sumCounts(this.#items) as Usage, statistics: { usage_per_model: [...this.#items] } };
   }
 }

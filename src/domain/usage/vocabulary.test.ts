@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { loadTokenizer } from '#base/text/tokens.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
-import { estimateHigh, findVocabulary } from './vocabulary.ts';
+import { estimateTokensHigh, findVocabulary } from './vocabulary.ts';
 
 const served = (...models: string[]) => ({ upstreams: models.map((model) => ({ protocol: 'openai', model }) as Upstream) });
 
@@ -29,15 +29,15 @@ const texts: Readonly<Record<string, string>> = {
   JSON: JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id, at: id * 7919, name: `item ${id}`, isOpen: id % 2 === 0 }))),
   base64: digests,
   hex: Buffer.from(digests, 'base64').toString('hex'),
-  code: `${estimateHigh}`.repeat(5),
+  code: `${estimateTokensHigh}`.repeat(5),
 };
 
 it.each(Object.keys(texts))(
-  'estimateHigh() returns at least the actual count for %s, and less than three times the count of the older vocabulary',
+  'estimateTokensHigh() returns at least the actual count for %s, and less than three times the count of the older vocabulary',
   async (kind) => {
     const text = texts[kind] ?? '';
     const [newer, older] = [(await loadTokenizer('o200k_base')).count(text), (await loadTokenizer('cl100k_base')).count(text)];
-    expect(estimateHigh(text)).toBeGreaterThanOrEqual(Math.max(newer, older));
-    expect(estimateHigh(text)).toBeLessThan(3 * older);
+    expect(estimateTokensHigh(text)).toBeGreaterThanOrEqual(Math.max(newer, older));
+    expect(estimateTokensHigh(text)).toBeLessThan(3 * older);
   },
 );

@@ -46,7 +46,7 @@ const kinds = Uint8Array.from({ length: 128 }, (_, code) =>
 );
 
 /** Returns a high estimate of the tokens of a text, for models whose vocabulary is unknown. */
-export function estimateHigh(text: string): number {
+export function estimateTokensHigh(text: string): number {
   let tokens = 0;
   let previousKind = otherKind;
   for (let index = 0; index < text.length; index += 1) {

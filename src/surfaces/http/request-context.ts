@@ -44,7 +44,7 @@ export class RequestContext {
   #cancellation: { readonly reason: unknown } | undefined;
   #error: ParleyError | undefined;
   /** The reply in progress or the reply that was sent. */
-  #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
+  #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignoredFields'>>) | undefined;
   #activeReply: { readonly answer: Answer; readonly reply: CancelableReply } | undefined;
   #isPaused = false;
   #isHandedOver = false;
@@ -100,13 +100,13 @@ export class RequestContext {
 
   /** Fields of the request that did not reach a model. */
   get ignored(): ReadonlySet<string> {
-    return this.#answer?.ignored ?? emptySet;
+    return this.#answer?.ignoredFields ?? emptySet;
   }
 
   /** Headers of a successful response of the chat completions API. */
   get replyHeaders(): Record<string, string> {
     const { headers } = this;
-    const ignored = this.#answer?.ignored;
+    const ignored = this.#answer?.ignoredFields;
     if (ignored !== undefined && ignored.size > 0) headers[ignoredHeader] = toIgnoredNames([...ignored]);
     return headers;
   }

@@ -14,7 +14,7 @@ import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toLimitAccount } from '#domain/limits/limit-counters.ts';
 import { hasScope, type LimitStatus, toLimitUsage, toScopeName } from '#domain/limits/limit-status.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
-import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
+import { computePeriodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 import type { DocumentProgress } from '#domain/tools/passage-index.ts';
 import { routeNotFound } from '../http/path-methods.ts';
 import { createDisconnectSignal, identifyCaller, type SurfaceDeps } from '../http/read-request.ts';
@@ -167,7 +167,7 @@ interface WindowStats {
  * total, and its usage is not counted.
  */
 function toLimitStats(statuses: readonly LimitStatus[], nowMs: number): Record<string, WindowStats> {
-  const ends = periodEnds(nowMs);
+  const ends = computePeriodEnds(nowMs);
   return Object.fromEntries(
     windows.map((window) => {
       const status = statuses.find(({ limit }) => limit.window === window);

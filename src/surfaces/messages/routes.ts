@@ -60,7 +60,7 @@ async function serveMessages(deps: MessagesDeps, exchange: Exchange): Promise<vo
   const names = new ToolNames();
   const parsed = parseMessagesRequest(value);
   context.record.session ??= findSessionInMetadata(parsed);
-  const { request, native, ignored } = toChatCall(context, { target, names, parsed });
+  const { request, nativeRequest, ignored } = toChatCall(context, { target, names, parsed });
   const events = new ReplyEvents({
     messageId: `msg_${context.id}`,
     model: target.call.deployment,
@@ -71,7 +71,7 @@ async function serveMessages(deps: MessagesDeps, exchange: Exchange): Promise<vo
     request.stream === true
       ? new StreamedReply(context, new MessageWriter(events, ignored))
       : new JsonMessage(context, events, ignored);
-  const chatCall = { request, native, isTranslated: true, affinity, includesCost: context.wantsCost };
+  const chatCall = { request, nativeRequest, isTranslated: true, affinity, includesCost: context.wantsCost };
   await context.awaitReply(calls.answer(target, chatCall, reply), reply);
 }
 
@@ -105,8 +105,8 @@ function toChatCall({ request: { headers } }: RequestContext, { target, names, p
   const capabilities = getCapabilities(target.deployment);
   const { error, ignored } = findUnsupported(parsed, capabilities);
   if (error !== undefined && !capabilities.mayBeRelayed) throw error;
-  const native: NativeRequest = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
-  return { request: toChatRequest(parsed, { names, capabilities }), native, ignored };
+  const nativeRequest: NativeRequest = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
+  return { request: toChatRequest(parsed, { names, capabilities }), nativeRequest, ignored };
 }
 
 /** Returns the same hash for all turns of one user's conversation, to select the upstream with its prompt cache. */

@@ -106,7 +106,7 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
     onEnd: (storedResponse) => opened.onEnded(storedResponse),
   });
   const isAlwaysRelayed = context.mayBeRelayed && deployment.upstreams.every(speaksResponses);
-  const native: NativeRequest | undefined = context.mayBeRelayed
+  const nativeRequest: NativeRequest | undefined = context.mayBeRelayed
     ? {
         dialect: 'responses',
         body: isPlain ? body : toNativeRequest(body, { ...context, items }),
@@ -120,7 +120,7 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approvedCalls = approvals.listApprovedCalls(servers, chatRequest.messages);
   const remote = servers.length > 0 ? { servers, approvedCalls } : undefined;
-  const chatCall = { request: chatRequest, native, isTranslated: true, remote, affinity: getAffinity(request, subject) };
+  const chatCall = { request: chatRequest, nativeRequest, isTranslated: true, remote, affinity: getAffinity(request, subject) };
   return {
     translation: run,
     input: chatCall,

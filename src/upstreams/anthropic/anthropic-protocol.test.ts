@@ -42,7 +42,7 @@ function createAttempt(native: Partial<NativeRequest>, fields: Partial<Upstream>
     upstream,
     request: { messages: [{ role: 'user', content: 'translated' }] },
     headers: { 'x-request-id': 'r1' },
-    native: { dialect: 'messages', body: { model: 'ours' }, headers: {}, ...native },
+    nativeRequest: { dialect: 'messages', body: { model: 'ours' }, headers: {}, ...native },
   };
 }
 

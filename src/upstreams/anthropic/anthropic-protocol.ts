@@ -41,15 +41,15 @@ interface HeaderOptions {
 
 /** Returns the headers of a request. Configured headers replace the client's, except for betas, which are combined. */
 export function toHeaders(
-  { upstream, request, native, headers }: Attempt,
+  { upstream, request, nativeRequest, headers }: Attempt,
   { isStreamed, credentials }: HeaderOptions,
 ): Record<string, string> {
   const configured = lowerCaseNames(upstream.headers);
-  const clientHeaders = native?.headers ?? {};
+  const clientHeaders = nativeRequest?.headers ?? {};
   const betas = [
     configured['anthropic-beta'],
     clientHeaders['anthropic-beta'],
-    ...(native === undefined ? filterStrings(request.betas).filter((beta) => betaNamePattern.test(beta)) : []),
+    ...(nativeRequest === undefined ? filterStrings(request.betas).filter((beta) => betaNamePattern.test(beta)) : []),
   ];
   const beta = betas.filter(Boolean).join(',');
   return {
@@ -143,8 +143,8 @@ function toRequest({ upstream }: Attempt, { url, headers, body }: EndpointReques
 }
 
 /** Returns the client's own body with the model name of the upstream. Returns undefined if the client speaks another dialect. */
-function getNativeBody({ native, upstream }: Attempt): JsonObject | undefined {
-  return native?.dialect === 'messages' ? { ...native.body, model: upstream.model } : undefined;
+function getNativeBody({ nativeRequest, upstream }: Attempt): JsonObject | undefined {
+  return nativeRequest?.dialect === 'messages' ? { ...nativeRequest.body, model: upstream.model } : undefined;
 }
 
 /** Fields that are dropped because Parley implements them itself. */

@@ -107,10 +107,11 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
   return {
     hasChoices: true,
     chat(attempt, reply) {
-      const { upstream, native, isTranslated = false } = attempt;
+      const { upstream, nativeRequest, isTranslated = false } = attempt;
       const { apis } = upstream;
-      if (apis !== undefined && responses !== undefined && isForResponses(apis, native)) return responses.chat(attempt, reply);
-      const request = native === undefined ? attempt.request : removeThinkingBlocks(attempt.request);
+      if (apis !== undefined && responses !== undefined && isForResponses(apis, nativeRequest))
+        return responses.chat(attempt, reply);
+      const request = nativeRequest === undefined ? attempt.request : removeThinkingBlocks(attempt.request);
       const base = request.stream === true ? getStreamedBase(upstream) : getCompleteBase(upstream);
       const httpRequest = toRequest(base, attempt, toBody(dialect.toBody(request, upstream, isTranslated)));
       return sendForReply(http, httpRequest, { dialect: chatDialect, attempt, sink: reply });
@@ -136,8 +137,8 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
  * Returns whether a request is sent to the Responses API. This is the case if the upstream serves it, and if the client uses it or
  * the upstream does not serve chat completions.
  */
-function isForResponses(apis: readonly UpstreamApi[], native: NativeRequest | undefined): boolean {
-  return apis.includes('responses') && (native?.dialect === 'responses' || !apis.includes('chat'));
+function isForResponses(apis: readonly UpstreamApi[], nativeRequest: NativeRequest | undefined): boolean {
+  return apis.includes('responses') && (nativeRequest?.dialect === 'responses' || !apis.includes('chat'));
 }
 
 function toBase(

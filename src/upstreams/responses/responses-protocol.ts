@@ -21,10 +21,14 @@ export function createResponsesProtocol(
   return {
     hasChoices: false,
     chat(attempt, reply) {
-      const { upstream, request, native, onIgnored } = attempt;
+      const { upstream, request, nativeRequest, onIgnored } = attempt;
       const model = getModel(upstream);
-      if (native?.dialect === 'responses')
-        return sendForReply(http, toRequest(attempt, { ...native.body, model }), { dialect: relayed, attempt, sink: reply });
+      if (nativeRequest?.dialect === 'responses')
+        return sendForReply(http, toRequest(attempt, { ...nativeRequest.body, model }), {
+          dialect: relayed,
+          attempt,
+          sink: reply,
+        });
       onIgnored?.(listIgnoredFields(request));
       const dialect = createTranslatedDialect(readErrorReply, { createdSeconds: Math.floor(clock.epochMs() / 1000), model });
       return sendForReply(http, toRequest(attempt, toResponsesRequest(request, model)), { dialect, attempt, sink: reply });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { parseJson } from '#base/json/json.ts';
 import { splitIntoBatches } from '#base/stream/batches.ts';
 import type { CounterArchive, CounterState, StoredCounter } from '#domain/limits/limit-store.ts';
-import { parseWindowName, periodEnds, type Window } from '#domain/limits/windows.ts';
+import { computePeriodEnds, parseWindowName, type Window } from '#domain/limits/windows.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { LimitCounterRow } from './limit-tables.ts';
 
@@ -114,7 +114,7 @@ function createWindowFinder(nowMs: number): (name: string) => CurrentWindow {
     const cached = windowsByName.get(name);
     if (cached !== undefined) return cached;
     const window = parseWindowName(name);
-    const current = window === undefined ? {} : { window, endsAtMs: periodEnds(nowMs, window.reset)[window.period] };
+    const current = window === undefined ? {} : { window, endsAtMs: computePeriodEnds(nowMs, window.reset)[window.period] };
     windowsByName.set(name, current);
     return current;
   };
