@@ -20,7 +20,7 @@ it('getFailureReason reports the timeout, regardless of the error that the tool 
 
 it('parseArguments rejects arguments that cannot be checked in time', async () => {
   const time = new CheckTime();
-  time.leftMs = 0;
+  time.remainingMs = 0;
   expect(await parseArguments('{"a":1}', { type: 'object' }, time)).toEqual({
     args: { a: 1 },
     error: expect.stringContaining('takes too long'),

@@ -28,7 +28,7 @@ export const RatingBody = Type.Object(
 export type Rating = Static<typeof RatingBody>;
 
 const ratingShape = compileShape(RatingBody);
-const optionalOfRating: ReadonlySet<string> = new Set(['comment', 'responseId']);
+const optionalRatingFields: ReadonlySet<string> = new Set(['comment', 'responseId']);
 
 /** Parses `{inputs: [{type, value}]}`. Throws `invalid_request`. */
 export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
@@ -44,7 +44,7 @@ export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
 
 /** Parses `{rate, comment, responseId}`. Throws `invalid_request`. */
 export function parseRating(value: unknown): Rating {
-  const { rate, comment, responseId } = requireShape(ratingShape, withoutNulls(parseObject(value), optionalOfRating));
+  const { rate, comment, responseId } = requireShape(ratingShape, withoutNulls(parseObject(value), optionalRatingFields));
   return { rate, ...(comment !== undefined && { comment }), ...(responseId !== undefined && { responseId }) };
 }
 

@@ -59,7 +59,7 @@ const traits = {
 export type PassThroughApi = keyof typeof traits;
 
 /** Properties of each API (docs/wire.md, Further APIs). */
-export const passThrough: Readonly<Record<PassThroughApi, PassThroughTraits>> = traits;
+export const passThroughTraits: Readonly<Record<PassThroughApi, PassThroughTraits>> = traits;
 
 export const passThroughApis = Object.keys(traits) as PassThroughApi[];
 

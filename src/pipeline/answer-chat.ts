@@ -140,9 +140,7 @@ function selectResponder(responders: Responders, { target: { deployment }, reque
   if (deployment.quickApp !== undefined) responder = responders.runQuickApp;
   else if (deployment.kind === 'model' && request.addons !== undefined)
     responder = (preparedCall, sink) => responders.runAddons(preparedCall, { callModel, sink });
-  return remote === undefined
-    ? responder
-    : (preparedCall, sink) => responders.runRemoteTools(preparedCall, { remote, responder, sink });
+  return remote === undefined ? responder : (call, sink) => responders.runRemoteTools(call, { remote, responder, sink });
 }
 
 /** Fields that a relayed request never takes from the defaults. */

@@ -42,7 +42,7 @@ export async function answerEmbeddings(
     recordUsage(account, body);
     return {
       headers: account.headers,
-      body: addMissingFields(body, account, deployment),
+      body: addMissing(body, account, deployment),
       used: () => account.usage.getBilledUsage(),
     };
   } finally {
@@ -96,7 +96,7 @@ function recordUsage({ usage: totals }: CallAccount, { usage }: JsonObject): voi
 }
 
 /** Returns the reply with `model` and `usage`, which some upstreams omit. */
-function addMissingFields(body: JsonObject, { usage: totals }: CallAccount, { id }: Target['deployment']): JsonObject {
+function addMissing(body: JsonObject, { usage: totals }: CallAccount, { id }: Target['deployment']): JsonObject {
   const { prompt_tokens, total_tokens } = totals.getTotals().usage;
   const usage = isJsonObject(body.usage) ? body.usage : { prompt_tokens, total_tokens };
   return { ...body, model: typeof body.model === 'string' ? body.model : id, usage };

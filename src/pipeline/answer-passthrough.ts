@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
+import { type PassThroughTraits, passThroughTraits } from '#contract/pass-through.ts';
 import type { Answer, Target } from '#domain/calls/call.ts';
 import type { AttemptRecord } from '#domain/calls/telemetry.ts';
 import type { PassThroughFrame, PassThroughRequest, Upstream } from '#domain/upstreams/upstream.ts';
@@ -107,7 +107,7 @@ function toTokenUsage(usage: JsonObject): Usage | undefined {
 
 function estimatePromptTokens(request: PassThroughRequest): number {
   if ('form' in request) return request.form.promptTokens;
-  const { promptFields: prompt }: PassThroughTraits = passThrough[request.api];
+  const { promptFields: prompt }: PassThroughTraits = passThroughTraits[request.api];
   let tokens = 0;
   for (const field of prompt) tokens += estimateValueTokens(request.body[field]);
   return tokens;

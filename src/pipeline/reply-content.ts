@@ -124,7 +124,7 @@ export class ReplyContent {
     this.#lists.set(path, numbers);
     const hasIndex = Number.isInteger(item.index) && (item.index as number) >= 0;
     const isStage = path.endsWith(':stages');
-    // A stage chunk that has neither an index nor a name continues the stage before it.
+    // A stage chunk without an index and without a name continues the stage before it.
     const index = hasIndex
       ? numbers.toNumber(item.index as number)
       : numbers.toNextNumber(isStage && typeof item.name !== 'string');

@@ -10,7 +10,7 @@ import { Secret } from '#base/secrets/secret.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
+import { type PassThroughApi, passThroughApis, passThroughTraits } from '#contract/pass-through.ts';
 import type { EntryStore } from '#domain/administration/entry-store.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
 import type { StoredKey } from '#domain/callers/key-store.ts';
@@ -341,7 +341,7 @@ const opsDeps = {
 
 /** Answers example requests to pass-through APIs. */
 function answerPassThrough({ received, response }: UpstreamExchange): void {
-  const { answerField: answer } = passThrough[received.path.replace('/v1/', '') as PassThroughApi];
+  const { answerField: answer } = passThroughTraits[received.path.replace('/v1/', '') as PassThroughApi];
   const [type, body] = answer === 'audio' ? ['audio/mpeg', 'sound'] : ['application/json', `{"${answer}": []}`];
   response.writeHead(200, { 'content-type': type }).end(body);
 }

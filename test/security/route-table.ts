@@ -1,5 +1,5 @@
 import { entryKindNames } from '#contract/administration/entry-kinds.ts';
-import { passThrough, passThroughApis } from '#contract/pass-through.ts';
+import { passThroughApis, passThroughTraits } from '#contract/pass-through.ts';
 import { hello } from '#test/chunks.ts';
 import { formType, sound, toForm } from '../passthrough/support.ts';
 import {
@@ -133,7 +133,7 @@ const openAiRoutes = ['/v1', '/openai/v1'].flatMap((base): readonly Row[] => [
   toRow(`POST ${base}/chat/completions`, withAnyKey('404 model_not_found'), { body: { model: 'none', ...chat } }),
   toRow(`POST ${base}/embeddings`, byRole, { body: { model: 'vectors', input: 'x' } }),
   ...passThroughApis.map((api): Row => {
-    if (passThrough[api].accepts !== 'form')
+    if (passThroughTraits[api].accepts !== 'form')
       return toRow(`POST ${base}/${api}`, byRole, {
         body: { model: 'other', prompt: 'x', input: 'x', voice: 'x', query: 'x', documents: ['x'] },
       });

@@ -150,6 +150,7 @@ function restoreKey({ input, stored, errors }: RestoreOptions): JsonObject {
   return { ...otherFields, sha256: stored.sha256 };
 }
 
+/** An object of an entry whose secrets are for one address. */
 interface Holder {
   /** Fields with secrets. */
   readonly names: readonly string[];

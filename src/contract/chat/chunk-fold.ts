@@ -22,9 +22,9 @@ const identityFields: ReadonlySet<string> = new Set(['id', 'created', 'model']);
 
 /**
  * Folds the chunks of a reply into the complete reply (docs/wire.md, JSON answers). In a delta, strings are concatenated, list
- * items are merged by `index` or appended, and other values are replaced. Nulls are ignored, except the status of a stage that
- * never ended. Strings of a choice outside its delta are replaced, and so is every field outside the choices. Does not modify
- * chunks. Throws the error of `createError` if an index is not an integer from 0 to 100,000, or if there are more than a million
+ * items are merged by `index` or appended, and other values are replaced. Nulls are ignored, except as the first `status` of a
+ * stage. Strings of a choice outside its delta are replaced. So are fields outside the choices, except `id`, `created`, and
+ * `model`, which keep their first value that is not empty. Does not modify chunks. Throws the error of `createError` if an index is not an integer from 0 to 100,000, or if there are more than a million
  * items. The page uses this class too.
  */
 export class ChunkFold {

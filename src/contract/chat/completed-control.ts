@@ -12,20 +12,20 @@ export interface OfferedControl {
 
 /**
  * Validates the control that the last message completes (docs/wire.md, Chat request). The last reply must have offered the
- * control, and its value must follow the schema. Does nothing if the last message completes no control. `recorded` is the list of
+ * control, and its value must follow the schema. Does nothing if the last message completes no control. `recordedControls` is the list of
  * controls of that reply. If it is undefined, the state of the reply is used without a check of its authenticity. Throws
  * `control_not_offered`.
  */
-export function checkCompletedControl(messages: readonly Message[], recorded?: readonly OfferedControl[]): void {
+export function checkCompletedControl(messages: readonly Message[], recordedControls?: readonly OfferedControl[]): void {
   const last = messages.at(-1);
-  const completed = last?.role === 'user' ? last.custom_content?.completed_control : undefined;
-  if (completed === undefined) return;
+  const completedControl = last?.role === 'user' ? last.custom_content?.completed_control : undefined;
+  if (completedControl === undefined) return;
   const path = `messages[${messages.length - 1}].custom_content.completed_control`;
-  const availableControls = recorded ?? findRecordedControls(messages);
-  const control = availableControls?.find(({ label }) => label === completed.label);
+  const availableControls = recordedControls ?? findRecordedControls(messages);
+  const control = availableControls?.find(({ label }) => label === completedControl.label);
   if (control === undefined) throw createNotOfferedError(`${path}.label`, 'is not the label of a control of the last reply');
   if (control.schema === undefined) return;
-  const error = findSchemaError(completed.value ?? {}, control.schema);
+  const error = findSchemaError(completedControl.value ?? {}, control.schema);
   if (error !== undefined) throw createNotOfferedError(`${path}.value`, `does not follow the schema of the control: ${error}`);
 }
 

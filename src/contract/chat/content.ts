@@ -17,11 +17,11 @@ export function toPlainRequest(request: ChatRequest): ChatRequest {
 function toPlainMessage(message: Message): Message {
   const { custom_content: custom, ...plain } = message;
   if (custom === undefined) return message;
-  const added: ContentPart[] = [];
-  if (custom.completed_control !== undefined) added.push(toControlPart(custom.completed_control));
-  for (const attachment of custom.attachments ?? []) added.push(toPart(attachment, message.role));
-  if (added.length === 0) return plain;
-  const parts = [...toParts(plain.content), ...added];
+  const addedParts: ContentPart[] = [];
+  if (custom.completed_control !== undefined) addedParts.push(toControlPart(custom.completed_control));
+  for (const attachment of custom.attachments ?? []) addedParts.push(toPart(attachment, message.role));
+  if (addedParts.length === 0) return plain;
+  const parts = [...toParts(plain.content), ...addedParts];
   return { ...plain, content: parts.every(isTextPart) ? parts.map(({ text }) => text).join('\n\n') : parts };
 }
 
@@ -80,6 +80,6 @@ export function toText(parts: readonly ContentPart[], separator: string): string
 
 /** Returns a string if all parts are text without `cache_control`, otherwise the parts. */
 export function toContent(parts: readonly ContentPart[], separator: string): string | ContentPart[] {
-  const isPlain = parts.every((part) => isTextPart(part) && part.cache_control === undefined);
-  return isPlain ? toText(parts, separator) : [...parts];
+  const areAllPlain = parts.every((part) => isTextPart(part) && part.cache_control === undefined);
+  return areAllPlain ? toText(parts, separator) : [...parts];
 }

@@ -14,7 +14,7 @@ export interface Native {
   readonly isLast: boolean;
   /** Approximate number of bytes of text. */
   readonly textBytes: number;
-  /** Token counts of the reply up to these bytes, in the compat form. Undefined if these bytes contain no counts. */
+  /** Token counts of the reply up to these bytes, in the form of chat completions. Undefined if these bytes contain no counts. */
   readonly usage: Usage | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface TextSlot {
   readonly after: string;
 }
 
-interface Content {
+interface FrameContent {
   bytes?: string;
   textBytes?: number;
   contentSlot?: TextSlot | undefined;
@@ -43,7 +43,7 @@ interface Content {
 export class RawFrame {
   /** Number of bytes of text. Undefined unless every event only adds text, thoughts, or arguments of one choice. */
   readonly textBytes: number | undefined;
-  /** Set if the bytes are in a dialect other than compat. The frame then has no chunks. */
+  /** Set if the bytes are in a dialect other than chat completions. The frame then has no chunks. */
   readonly native: Native | undefined;
   /** Set if the frame is a complete reply, because the upstream returned one JSON text. */
   readonly completion: RawCompletion | undefined;
@@ -51,7 +51,7 @@ export class RawFrame {
   #bytes: string | undefined;
   #chunks: readonly RawChunk[] | undefined;
 
-  private constructor(content: Content) {
+  private constructor(content: FrameContent) {
     this.textBytes = content.textBytes;
     this.native = content.native;
     this.#contentSlot = content.contentSlot;
@@ -122,7 +122,7 @@ export class RawFrame {
   }
 }
 
-/** A frame whose chunks or complete reply have all fields that the compat format requires. */
+/** A frame whose chunks or complete reply have all fields that the format of chat completions requires. */
 export interface Frame extends RawFrame {
   get chunks(): readonly Chunk[];
   readonly completion: Completion | undefined;

@@ -14,7 +14,7 @@ export function toHashedName(name: string, key: string): string {
   return `${name.slice(0, maxFunctionNameChars - hashChars - 1)}_${hash('sha256', key, 'hex').slice(0, hashChars)}`;
 }
 
-/** Returns whether a request uses function calling, which tool calling replaced, in its fields or messages. */
+/** Returns whether the fields or messages of a request use function calling, the predecessor of tool calling. */
 export function usesFunctions(request: ChatRequest): boolean {
   if (request.functions !== undefined || request.function_call !== undefined) return true;
   for (const { role, function_call: call } of request.messages) if (role === 'function' || call !== undefined) return true;
@@ -47,12 +47,12 @@ function toToolChoice(choice: 'none' | 'auto' | { name: string }): unknown {
  */
 function toToolMessages(messages: readonly Message[]): Message[] {
   const results = findResults(messages);
-  const answered = new Set(results.values());
+  const matchedResults = new Set(results.values());
   let calls = 0;
   return messages.flatMap((message): Message[] => {
     const { function_call: call, ...fields } = message;
     if (message.role === 'function')
-      return answered.has(message) ? [] : [{ ...fields, role: 'user', content: fields.content ?? '' }];
+      return matchedResults.has(message) ? [] : [{ ...fields, role: 'user', content: fields.content ?? '' }];
     if (call === undefined) return [message];
     if (fields.tool_calls !== undefined) return [fields];
     const content = fields.content ?? null;
@@ -70,13 +70,13 @@ function toToolMessages(messages: readonly Message[]): Message[] {
 /** Returns the result of each message with a function call. A result answers the latest call before it. */
 function findResults(messages: readonly Message[]): Map<Message, Message> {
   const results = new Map<Message, Message>();
-  let open: Message | undefined;
+  let openCall: Message | undefined;
   for (const message of messages) {
-    if (message.function_call !== undefined && message.tool_calls === undefined) open = message;
-    if (message.role !== 'function' || open?.function_call === undefined) continue;
-    if (!isResultName(message.name, open.function_call.name)) continue;
-    results.set(open, message);
-    open = undefined;
+    if (message.function_call !== undefined && message.tool_calls === undefined) openCall = message;
+    if (message.role !== 'function' || openCall?.function_call === undefined) continue;
+    if (!isResultName(message.name, openCall.function_call.name)) continue;
+    results.set(openCall, message);
+    openCall = undefined;
   }
   return results;
 }
@@ -87,8 +87,8 @@ export class FunctionCallReply {
   readonly #calls = new Map<number, number>();
 
   /**
-   * Returns the chunk with `function_call` instead of `tool_calls`, or the same object if it has none. Requires all chunks in
-   * order.
+   * Returns the chunk with `function_call` instead of `tool_calls`, or the same object if it has none. Must be called
+   * with all chunks of a reply, in order.
    */
   toFunctionCall(chunk: Chunk): Chunk {
     if (!chunk.choices.some(hasToolForm)) return chunk;
@@ -124,8 +124,8 @@ function hasToolForm({ delta, finish_reason: reason }: ChunkChoice): boolean {
 }
 
 /**
- * Returns the ID of a call that arrived as `function_call`, which has no ID. Its result returns as a `function` message. `reply`
- * must be unique to the reply.
+ * Returns the ID of a call that arrived as `function_call`, which has no ID. The client sends its result in a `function`
+ * message. `reply` must be unique to the reply.
  */
 export function toFunctionCallId(reply: string): string {
   return `${functionCallPrefix}${reply}`;

@@ -31,8 +31,8 @@ const functionNamePattern = /^[a-zA-Z0-9_-]{1,64}$/;
  */
 export function parseMessage(value: unknown, path: string): Message {
   const hasNull = isJsonObject(value) && checkFields(value, knownFields, path);
-  const isPlain = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
-  const message = requireShape(shape, isPlain ? value : withoutNullFields(value), path);
+  const needsNoCleanup = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
+  const message = requireShape(shape, needsNoCleanup ? value : withoutNullFields(value), path);
   if (message.content === undefined || message.content === null) rejectMissingContent(message, path);
   else if (Array.isArray(message.content))
     for (const [index, part] of message.content.entries()) checkPart(part, `${path}.content[${index}]`);

@@ -20,7 +20,7 @@ export interface EntryContext {
 }
 
 /** Application entry of a client, with its errors. */
-export interface ReadEntry {
+export interface ParsedEntry {
   /** The entry with its secrets. Use it only if there are no errors. */
   readonly entry: ApplicationEntry;
   readonly errors: readonly Issue[];
@@ -32,7 +32,7 @@ export function withEntryNames(input: unknown): unknown {
 }
 
 /** Validates an entry of `applications`. Accepts any value. */
-export function readApplicationEntry(input: unknown, { ids, storedProperties }: EntryContext): ReadEntry {
+export function readApplicationEntry(input: unknown, { ids, storedProperties }: EntryContext): ParsedEntry {
   const value = withoutAbsent(input);
   const errors = findErrors(value, ids);
   const entry = value as ApplicationEntry;
@@ -50,7 +50,7 @@ interface StoredEntry {
   readonly issue: string | undefined;
 }
 
-/** Validates a stored entry by the rules for saving one, except whether its model exists. */
+/** Validates a stored entry by the rules for saving one, but does not check whether its model exists. */
 export function readStoredEntry(stored: unknown): StoredEntry {
   const [first] = findErrors(stored, undefined);
   const entry = complete(ApplicationEntry, first === undefined ? stored : { userRoles: [] }) as ApplicationEntry;
@@ -63,7 +63,7 @@ function findErrors(value: unknown, ids: ReadonlySet<string> | undefined): reado
   return shape.Check(completed) ? rules : [...explain(ApplicationEntry, completed), ...rules];
 }
 
-/** Returns the entry without optional fields that are null. In settings, this applies to the fields of a quick app. */
+/** Returns the entry without optional fields that are null. In `applicationProperties`, omits only fields of a quick app. */
 function withoutAbsent(input: unknown): unknown {
   const entry = withoutNullFields(ApplicationEntry, input);
   if (!isJsonObject(entry) || entry.applicationProperties === undefined) return entry;

@@ -7,7 +7,7 @@ import {
   headerValue,
   httpUrl,
   milliseconds,
-  open,
+  openObject,
   secretHeaderValue,
   secretLine,
   strict,
@@ -68,7 +68,7 @@ export const UpstreamEntry = strict(
       ),
     ),
     extraData: Type.Optional(
-      Type.Union([headerValue('Sent unchanged.'), open({ description: 'Sent as JSON.' })], {
+      Type.Union([headerValue('Sent unchanged.'), openObject({ description: 'Sent as JSON.' })], {
         writeOnly: true,
         description: 'For `dial`: value of `X-UPSTREAM-EXTRA-DATA` for the adapter. Default: not sent.',
       }),
@@ -187,7 +187,7 @@ const common = {
   iconUrl: Type.Optional(text('Address of an icon for lists. Default: none.', fieldBounds.maxLineChars)),
   userRoles: Type.Optional(texts({ description: 'Roles that can see and call it. Default: all. Empty: none.' })),
   features: Features,
-  defaults: open({
+  defaults: openObject({
     default: {},
     description: 'Default values for request fields, such as `temperature`. They follow the rules for requests.',
   }),
@@ -307,7 +307,7 @@ export const ApplicationEntry = strict(
       ),
     ),
     applicationProperties: Type.Optional(
-      open({
+      openObject({
         maxChars: maxSettingsChars,
         description:
           'Settings of that type. For a quick app, see the [quick-app reference](quick-app-reference.md). Default: none.',

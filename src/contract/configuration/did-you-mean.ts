@@ -4,7 +4,7 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   let best: string | undefined;
   let bestDistance = Math.floor(normalizedWord.length / 3) + 1;
   for (const candidate of candidates) {
-    const distance = editDistance(normalizedWord, normalize(candidate), bestDistance);
+    const distance = computeEditDistance(normalizedWord, normalize(candidate), bestDistance);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
@@ -48,7 +48,7 @@ function normalize(word: string): string {
  * Returns the number of letters to insert, delete, replace, or swap with the next one (optimal string alignment). The maximum is
  * `bound`.
  */
-function editDistance(from: string, to: string, bound: number): number {
+function computeEditDistance(from: string, to: string, bound: number): number {
   if (Math.abs(from.length - to.length) >= bound) return bound;
   let before: readonly number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);

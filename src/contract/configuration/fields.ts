@@ -44,7 +44,7 @@ export function buildRecord<Entry extends TSchema>(entry: Entry, { by, ...option
 }
 
 /** Returns the schema of an object with any keys and values, with at most `maxChars` characters of JSON. */
-export function open({ maxChars = 65_536, ...options }: FieldOptions & { readonly maxChars?: number }) {
+export function openObject({ maxChars = 65_536, ...options }: FieldOptions & { readonly maxChars?: number }) {
   const object = Type.Unsafe<Record<string, unknown>>({ type: 'object', maxProperties: fieldBounds.maxProperties, ...options });
   return withinChars(object, maxChars);
 }

@@ -54,7 +54,7 @@ const LimitReset = strict(
 );
 export type LimitReset = Static<typeof LimitReset>;
 
-/** Limits of something that Parley counts as a whole: a project, a key, or a user. */
+/** Fields that set the limits of a project, a key, or a user. */
 export const limitSettings = {
   limits: Type.Optional(
     buildRecord(DeploymentLimit, {
@@ -98,8 +98,7 @@ export const ProjectEntry = strict(
           description: 'Tags of its calls in usage records. A tag of a request replaces one of the same name. Default: none.',
         }),
         (tags) => Object.keys(tags).every(isTagName),
-        () =>
-          `has a tag whose name is not 1 to ${maxTagChars} printable ASCII characters without a comma, an equals sign, or spaces`,
+        () => `has a tag whose name is not 1 to ${maxTagChars} letters, digits, and _.:/@-`,
       ),
     ),
   },

@@ -84,11 +84,11 @@ function isAlternative({ keyword }: SchemaError): boolean {
 
 /** If one of several allowed forms matches except for an inner value, returns the error of the inner value. */
 function findMostSpecific(first: SchemaError, errors: readonly SchemaError[]): SchemaError {
-  const isWithin = ({ instancePath }: SchemaError) =>
+  const isAtOrBelow = ({ instancePath }: SchemaError) =>
     instancePath === first.instancePath || instancePath.startsWith(`${first.instancePath}/`);
-  const isInside = (error: SchemaError) =>
+  const isSpecific = (error: SchemaError) =>
     error.instancePath !== first.instancePath || !(isAlternative(error) || error.keyword === 'anyOf');
-  return errors.find((error) => isWithin(error) && isInside(error)) ?? first;
+  return errors.find((error) => isAtOrBelow(error) && isSpecific(error)) ?? first;
 }
 
 function toParam({ instancePath, params }: SchemaError, value: unknown, path: string): string {

@@ -79,7 +79,7 @@ export type CountRequest = {
 
 const messagesShape = toShape(MessagesBody);
 const countShape = toShape(CountBody);
-const knownInMessage: ReadonlySet<string> = new Set(Object.keys(message.properties));
+const knownMessageFields: ReadonlySet<string> = new Set(Object.keys(message.properties));
 
 /** Validates the known fields of a Messages request and keeps the others. Throws `invalid_request` for the first error. */
 export function parseMessagesRequest(value: unknown): MessagesRequest {
@@ -111,7 +111,7 @@ function parse({ knownFields, optional, shape }: BodyShape, value: unknown): Sta
     throw createRequestError('tool_choice.name', 'is required with the type tool');
   body.messages.forEach((message, index) => {
     const path = `messages[${index}]`;
-    checkFields(message, knownInMessage, path);
+    checkFields(message, knownMessageFields, path);
     if (typeof message.content !== 'string') parseBlocks(message.content, { role: message.role, path: `${path}.content` });
     if (message.parley !== undefined) parseParleyExtension(message.role, message.parley, `${path}.parley`);
   });
@@ -176,8 +176,8 @@ function parseBlock(block: TypedBlock, { role, path }: BlockLocation): void {
   const shape = blockShapes.get(block.type);
   if (shape === undefined) return;
   requireShape(shape, block, path);
-  const allowed = requiredRoles.get(block.type);
-  if (allowed !== undefined && allowed !== role)
+  const requiredRole = requiredRoles.get(block.type);
+  if (requiredRole !== undefined && requiredRole !== role)
     throw createRequestError(`${path}.type`, `must not be ${block.type} in a message with the role ${role}`);
   if (block.type === 'tool_result' || block.type === 'search_result')
     parseNestedBlocks(block.content, { role, path: `${path}.content` });

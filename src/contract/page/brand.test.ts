@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { backgrounds, contrast, toAccents } from './brand.ts';
+import { backgrounds, computeContrast, toAccents } from './brand.ts';
 
 it('contrast returns the contrast ratio of WCAG', () => {
-  expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
-  expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.478, 3);
+  expect(computeContrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
+  expect(computeContrast('#777777', '#ffffff')).toBeCloseTo(4.478, 3);
 });
 
 it('toAccents returns legible accents for every background in both themes', () => {
@@ -12,7 +12,9 @@ it('toAccents returns legible accents for every background in both themes', () =
     const accents = toAccents(wish);
     for (const look of ['light', 'dark'] as const) {
       const { accent, ink, soft } = accents[look];
-      const least = Math.min(...[...Object.values(backgrounds[look]), soft, ink].map((ground) => contrast(accent, ground)));
+      const least = Math.min(
+        ...[...Object.values(backgrounds[look]), soft, ink].map((ground) => computeContrast(accent, ground)),
+      );
       expect([wish, look, least >= 4.5]).toEqual([wish, look, true]);
     }
   }

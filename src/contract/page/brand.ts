@@ -36,18 +36,18 @@ function createAccent(color: string, theme: 'light' | 'dark'): Accent {
   const grounds = [...Object.values(backgrounds[theme]), soft];
   for (let share = 0; share < 1; share += 0.02) {
     const accent = mix(color, end, share);
-    if ([...grounds, ink].every((ground) => contrast(accent, ground) >= minContrast)) return { accent, ink, soft };
+    if ([...grounds, ink].every((ground) => computeContrast(accent, ground) >= minContrast)) return { accent, ink, soft };
   }
   return { accent: end, ink, soft };
 }
 
 /** Returns the contrast ratio of two colors, from 1 to 21 (WCAG 2.2). */
-export function contrast(first: string, second: string): number {
-  const luminances = [luminance(first), luminance(second)];
+export function computeContrast(first: string, second: string): number {
+  const luminances = [computeLuminance(first), computeLuminance(second)];
   return (Math.max(...luminances) + 0.05) / (Math.min(...luminances) + 0.05);
 }
 
-function luminance(color: string): number {
+function computeLuminance(color: string): number {
   const [red = 0, green = 0, blue = 0] = toChannels(color).map((part) => {
     const value = part / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;

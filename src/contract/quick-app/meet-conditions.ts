@@ -35,7 +35,7 @@ function compileCondition(condition: Condition, compile: PatternRun['compile']):
   return (deployment, { isFound }) => listValues(deployment, property).some((value) => isFound(pattern, String(value)));
 }
 
-/** Returns the values that conditions can compare a property with. `application` has three: "application", `true`, and "true". */
+/** Returns the values that a property equals in conditions. `application` has three, such as "application", `true`, and "true". */
 function listValues(deployment: DescribedDeployment, property: Condition['property_name']): readonly (string | boolean)[] {
   const { id, displayName, description, isApplication } = deployment;
   switch (property) {

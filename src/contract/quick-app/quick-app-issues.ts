@@ -47,7 +47,7 @@ export function completeQuickApp(properties: unknown): QuickAppForm {
 }
 
 /** Result of parsing a single toolset. */
-interface ReadToolset {
+interface ParsedToolset {
   /** Settings that contain only the toolset and its secrets. Use them only if there are no errors. */
   readonly form: QuickAppForm;
   /** Errors with paths that start at the toolset. */
@@ -58,7 +58,7 @@ interface ReadToolset {
  * Parses an entry of `mcp_toolset` or `web_api_toolset`, or search settings for documents. Accepts any value. Secrets of the
  * stored settings replace masked secrets in the input.
  */
-export function readToolset(input: unknown, stored: JsonObject | undefined): ReadToolset {
+export function readToolset(input: unknown, stored: JsonObject | undefined): ParsedToolset {
   if (isJsonObject(input) && input.type === 'documents') return readDocuments(input);
   const isMcp = isJsonObject(input) && input.type === 'mcp';
   const list = isMcp ? 'mcp_toolset' : 'web_api_toolset';
@@ -76,7 +76,7 @@ export function readToolset(input: unknown, stored: JsonObject | undefined): Rea
 }
 
 /** Parses the document settings of a quick app. */
-function readDocuments({ type: _type, ...fields }: JsonObject): ReadToolset {
+function readDocuments({ type: _type, ...fields }: JsonObject): ParsedToolset {
   const settings = { ...fields, instructions: '', model: 'none', temperature: 0 };
   const properties = withoutNullFields(QuickAppForm, settings) as JsonObject;
   const hasNoDocuments = [properties.document_relative_url ?? []].flat().length === 0;

@@ -35,11 +35,13 @@ export function restoreSecrets(
   const errors: Issue[] = [];
   const merged = replaceSecrets(readSchema(QuickAppForm), properties, (secret, path) => {
     if (secret !== maskedSecret) return secret;
-    const before = findStoredValue(path, properties, stored);
-    const why =
-      typeof before === 'string' ? getMoveReason(path, properties, stored) : `${maskedSecret} does not refer to a stored secret`;
-    if (why === undefined) return before;
-    errors.push({ path, message: `must be entered again: ${why}` });
+    const storedSecret = findStoredValue(path, properties, stored);
+    const reason =
+      typeof storedSecret === 'string'
+        ? findRejectionReason(path, properties, stored)
+        : `${maskedSecret} does not refer to a stored secret`;
+    if (reason === undefined) return storedSecret;
+    errors.push({ path, message: `must be entered again: ${reason}` });
     return secret;
   });
   return { properties: merged as JsonObject, errors };
@@ -61,7 +63,7 @@ function findStoredValue(path: Path, input: unknown, stored: unknown): unknown {
 export const toolsetDepth = 2;
 
 /** Returns the reason why a stored secret does not apply to the current toolset, or undefined if it applies. */
-function getMoveReason(path: Path, properties: JsonObject, stored: unknown): string | undefined {
+function findRejectionReason(path: Path, properties: JsonObject, stored: unknown): string | undefined {
   const toolsetPath = path.slice(0, toolsetDepth);
   const knownOrigins = new Set(listOrigins(findStoredValue(toolsetPath, properties, stored)));
   const toolset = toolsetPath.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), properties);

@@ -183,7 +183,7 @@ const nullableInPart = new Set([
 ]);
 
 /** Returns whether Parley supports an item. Other items are only for upstreams of the Responses dialect. */
-export function isOwnItem(item: AnyItem): item is InputItem {
+export function isSupportedItem(item: AnyItem): item is InputItem {
   return Object.hasOwn(shapes, item.type);
 }
 

@@ -17,7 +17,7 @@ const optional = Type.Optional(text);
  * Values of `include` that Parley supports. Other values of the OpenAI API are passed on to upstreams, and otherwise have no
  * effect.
  */
-export const includables = {
+export const includeValues = {
   encryptedReasoning: 'reasoning.encrypted_content',
   stages: 'parley:stages',
   attachments: 'parley:attachments',

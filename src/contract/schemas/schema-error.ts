@@ -23,7 +23,7 @@ const maxNullSteps = 100_000;
 
 /** Remaining CPU time for related checks. */
 export class CheckTime {
-  leftMs = maxTotalMs;
+  remainingMs = maxTotalMs;
 }
 
 interface SchemaCheck {
@@ -40,14 +40,14 @@ interface SchemaCheck {
 export function findSchemaError(value: object, schema: object, { name = 'value', time }: SchemaCheck = {}): string | undefined {
   if (JSON.stringify(value).length > maxValueChars) return 'it is too large';
   if (JSON.stringify(schema).length > maxSchemaChars || '$async' in schema) return unusableSchema;
-  if (time !== undefined && time.leftMs <= 0) return slowSchema;
+  if (time !== undefined && time.remainingMs <= 0) return slowSchema;
   const startMs = getCpuMs();
   try {
     return withPatterns((patterns) => validate(value, schema, name, patterns));
   } catch (error) {
     return error instanceof PatternError && error.isTimeout ? slowSchema : unusableSchema;
   } finally {
-    if (time !== undefined) time.leftMs -= getCpuMs() - startMs;
+    if (time !== undefined) time.remainingMs -= getCpuMs() - startMs;
   }
 }
 

@@ -36,7 +36,7 @@ export function createApplicationNotFoundError(): ParleyError {
   return new ParleyError('deployment_not_found', message);
 }
 
-/** Returns the decoded ID, under which an application is stored. Clients may send it percent-encoded or decoded. */
+/** Returns the decoded ID, the key of an application in the store. Clients may send it percent-encoded or decoded. */
 export function toStoredId(id: string): string {
   return id.includes('%') ? (toDeploymentId(id) ?? id) : id;
 }

@@ -90,7 +90,7 @@ function repairBound(schema: Record<string, unknown>, bound: string, exclusive: 
   delete schema[bound];
 }
 
-/** Applies to drafts before 2020-12, in which `items` may be a list and `additionalItems` describes further items. */
+/** Applies to drafts before 2020-12: `items` may be a list, and `additionalItems` describes further items. */
 function repairItems(schema: Record<string, unknown>): void {
   const { items, additionalItems } = schema;
   delete schema.additionalItems;
@@ -100,7 +100,7 @@ function repairItems(schema: Record<string, unknown>): void {
   if (additionalItems !== undefined) schema.items = additionalItems;
 }
 
-/** Applies to drafts before 2019-09, in which one keyword contains both names and schemas. */
+/** Applies to drafts before 2019-09: one keyword contains both names and schemas. */
 function repairDependencies(schema: Record<string, unknown>): void {
   const { dependencies } = schema;
   if (!isJsonObject(dependencies)) return;
@@ -112,7 +112,7 @@ function repairDependencies(schema: Record<string, unknown>): void {
   if (schemas.length > 0) schema.dependentSchemas = Object.fromEntries(schemas);
 }
 
-/** Applies to draft 3, in which the schema of a property contains a boolean. */
+/** Applies to draft 3: the schema of a property contains a boolean. */
 function repairRequired(schema: Record<string, unknown>): void {
   if (typeof schema.required === 'boolean') delete schema.required;
   const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];

@@ -11,22 +11,20 @@ const reservedShare = 1 / 10;
 const minShare = 1 / 4;
 
 /**
- * Returns the maximum number of prompt tokens for a request. Reserves `reservedTokens`, or a tenth by default. Returns
+ * Returns the maximum number of prompt tokens for a request. Reserves `reserved` tokens, or a tenth by default. Returns
  * undefined if the limits are unknown.
  */
 export function computePromptBudget(
   { limits = {} }: Pick<Deployment, 'limits'>,
   request: ChatRequest,
-  reservedTokens: number | undefined,
+  reserved: number | undefined,
 ): number | undefined {
   const { maxPromptTokens = Number.POSITIVE_INFINITY, maxTotalTokens = Number.POSITIVE_INFINITY } = limits;
   const replyTokens =
     findMaxTokens(request) ?? limits.maxCompletionTokens ?? Math.min(maxReplyTokens, Math.ceil(maxTotalTokens * replyShare));
   const promptTokens = Math.min(maxPromptTokens, Math.max(maxTotalTokens - replyTokens, maxTotalTokens * minShare));
   if (!Number.isFinite(promptTokens)) return undefined;
-  return Math.floor(
-    Math.max(promptTokens - (reservedTokens ?? Math.ceil(promptTokens * reservedShare)), promptTokens * minShare),
-  );
+  return Math.floor(Math.max(promptTokens - (reserved ?? Math.ceil(promptTokens * reservedShare)), promptTokens * minShare));
 }
 
 /**
@@ -34,10 +32,7 @@ export function computePromptBudget(
  * oldest messages first, and results together with the message that requested them. Never discards instructions or the last
  * message. Returns undefined if that is not sufficient.
  */
-export function selectMessagesToDiscard(
-  { messages }: Pick<ChatRequest, 'messages'>,
-  maxTokens: number,
-): readonly number[] | undefined {
+export function selectToDiscard({ messages }: Pick<ChatRequest, 'messages'>, maxTokens: number): readonly number[] | undefined {
   let chars = 0;
   for (const message of messages) chars += countChars(message);
   const discarded: number[] = [];

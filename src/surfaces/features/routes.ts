@@ -20,7 +20,7 @@ import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toLimitAccount } from '#domain/limits/limit-counters.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
-import { selectMessagesToDiscard } from '#domain/usage/prompt-budget.ts';
+import { selectToDiscard } from '#domain/usage/prompt-budget.ts';
 import { estimateRequestTokens, estimateTokens, findMaxTokens } from '#domain/usage/usage.ts';
 import { parseBody, type SurfaceDeps } from '../http/read-request.ts';
 import { endResponse } from '../http/replies/event-stream.ts';
@@ -45,7 +45,7 @@ function truncatePrompt(input: unknown, model: Deployment): object {
   return catchFailure(() => {
     const request = withDefaults(parseChatRequest(input), model.defaults);
     const maxTokens = getMaxPromptTokens(request, model);
-    const discarded = maxTokens === undefined ? [] : selectMessagesToDiscard(request, maxTokens);
+    const discarded = maxTokens === undefined ? [] : selectToDiscard(request, maxTokens);
     if (discarded !== undefined) return { status: 'success', discarded_messages: discarded };
     throw new ParleyError(
       'invalid_request',

@@ -1,4 +1,4 @@
-import { type PassThroughApi, type PassThroughTraits, passThrough, passThroughRequests } from '#contract/pass-through.ts';
+import { type PassThroughApi, type PassThroughTraits, passThroughRequests, passThroughTraits } from '#contract/pass-through.ts';
 import {
   type ApiOperation,
   type ApiResponse,
@@ -68,7 +68,7 @@ const formDescription =
 /** Returns the operation of one API at one path. */
 export function passThroughOperation(api: PassThroughApi, location: ApiPath): ApiOperation {
   const { id, summary, example } = operationTexts[api];
-  const traits: PassThroughTraits = passThrough[api];
+  const traits: PassThroughTraits = passThroughTraits[api];
   const model = location.isNamedByBody ? { model: exampleNames.passThroughModel } : {};
   return {
     method: 'post',
@@ -85,7 +85,7 @@ export function passThroughOperation(api: PassThroughApi, location: ApiPath): Ap
 }
 
 function toBody(api: PassThroughApi, isNamedByBody: boolean, value: object): readonly Content[] {
-  const { accepts }: PassThroughTraits = passThrough[api];
+  const { accepts }: PassThroughTraits = passThroughTraits[api];
   const schema = toSchema(api, isNamedByBody);
   const examples = { usual: { summary: 'Typical request', value } };
   const form: Content = { type: 'multipart/form-data', schema, examples };
@@ -105,7 +105,7 @@ function toSchema(api: PassThroughApi, isNamedByBody: boolean): NamedSchema {
 }
 
 function toResponse(api: PassThroughApi): ApiResponse {
-  const { answerField: answer, rawTypes: raw, lastEvent }: PassThroughTraits = passThrough[api];
+  const { answerField: answer, rawTypes: raw, lastEvent }: PassThroughTraits = passThroughTraits[api];
   const streams = lastEvent !== undefined || api === 'completions';
   return {
     status: 200,

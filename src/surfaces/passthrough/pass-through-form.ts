@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hasControls } from '#base/text/bytes.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
-import { type PassThroughApi, passThrough, passThroughRequests } from '#contract/pass-through.ts';
+import { type PassThroughApi, passThroughRequests, passThroughTraits } from '#contract/pass-through.ts';
 import type { FormFields, FormPieces } from '#domain/upstreams/upstream.ts';
 import { estimateTokens } from '#domain/usage/usage.ts';
 import { FormReader, malformedForm, type PartHead } from '../http/form/form-reader.ts';
@@ -138,7 +138,7 @@ export class PassThroughForm implements FormFields {
       }
       this.#fieldNames.add(head.name.split('[', 1)[0] ?? '');
       yield toHead(head, this.boundary);
-      const isPrompt = head.filename === '' && passThrough[this.#api].promptFields.includes(head.name);
+      const isPrompt = head.filename === '' && passThroughTraits[this.#api].promptFields.includes(head.name);
       for await (const piece of reader.content()) {
         if (isPrompt) this.#promptBytes += piece.length;
         yield Buffer.from(piece.buffer, piece.byteOffset, piece.length);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Sink } from '#base/stream/sink.ts';
 import { endEvent, toEvent } from '#contract/chat/frame.ts';
-import { type PassThroughApi, type PassThroughTraits, parsePassThrough, passThrough } from '#contract/pass-through.ts';
+import { type PassThroughApi, type PassThroughTraits, parsePassThrough, passThroughTraits } from '#contract/pass-through.ts';
 import type { Calls, Target } from '#domain/calls/call.ts';
 import type { PassThroughFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';
 import { authorizeCall, type PathDeployment } from '../http/authorize-call.ts';
@@ -32,7 +32,7 @@ export function createPassThrough(deps: PassThroughDeps) {
     /** Authorizes, parses, and answers a request. */
     async serve(exchange: PassThroughExchange): Promise<void> {
       const { context, api } = exchange;
-      const { target, request } = await (isForm(context.request, passThrough[api])
+      const { target, request } = await (isForm(context.request, passThroughTraits[api])
         ? readForm(deps, exchange)
         : readJson(deps, exchange));
       const reply = new PassThroughReply(context);
@@ -40,7 +40,7 @@ export function createPassThrough(deps: PassThroughDeps) {
     },
     /** Returns the maximum number of bytes of a form. Undefined if the request is not a form. */
     maxFormBytes: (request: IncomingMessage, api: PassThroughApi) =>
-      isForm(request, passThrough[api]) ? deps.maxFormBytes() : undefined,
+      isForm(request, passThroughTraits[api]) ? deps.maxFormBytes() : undefined,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
-import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { includeValues, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { toRecordId } from '#domain/callers/bound-key.ts';
 import type { Target } from '#domain/calls/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -68,7 +68,7 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
   const context = {
     open(item: SealedItem, path: string): HiddenContent {
       const content = thoughtSeal.open(item, path);
-      if (content === undefined) omitted.add(includables.encryptedReasoning);
+      if (content === undefined) omitted.add(includeValues.encryptedReasoning);
       return content ?? {};
     },
     getPath,
@@ -98,7 +98,7 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
     allowedCalls: AllowedCalls.create(request, translated.tools),
     deployment: deployment.id,
     seal,
-    showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
+    showsSealed: request.include?.includes(includeValues.encryptedReasoning) === true,
     isForwardedUnchanged: isPlain,
     runsRemoteTools: servers.length > 0,
     clock: deps.clock,
@@ -116,7 +116,7 @@ export function createRun(deps: RunDeps, target: Target, start: RunStart): Ready
     : undefined;
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed =
-    request.background === true || (deployment.isApplicationBacked && request.include?.includes(includables.stages) === true);
+    request.background === true || (deployment.isApplicationBacked && request.include?.includes(includeValues.stages) === true);
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approvedCalls = approvals.listApprovedCalls(servers, chatRequest.messages);
   const remote = servers.length > 0 ? { servers, approvedCalls } : undefined;
@@ -239,13 +239,13 @@ function toNativeRequest(
     ...(background === true && { stream: true }),
     input: items.flatMap((item) => toNativeItem(item, open, getPath(item))),
     store: false,
-    include: [...new Set([...requestedIncludes, includables.encryptedReasoning])],
+    include: [...new Set([...requestedIncludes, includeValues.encryptedReasoning])],
   };
 }
 
 /** Returns whether the upstream can receive the body unchanged and its response can be forwarded unchanged. */
 function canForwardBody({ store, include = [] }: ResponsesRequest, items: readonly AnyItem[]): boolean {
-  const isAdded = (name: string): boolean => name === includables.encryptedReasoning || name.startsWith('parley:');
+  const isAdded = (name: string): boolean => name === includeValues.encryptedReasoning || name.startsWith('parley:');
   return store === false && !include.some(isAdded) && !items.some((item) => isSealed(item) || item.type.startsWith('parley:'));
 }
 

@@ -2,7 +2,7 @@ import type { ReplyHeaders } from '#base/http/client.ts';
 import { defaultJsonBounds, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
-import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
+import { type PassThroughTraits, passThroughTraits } from '#contract/pass-through.ts';
 import { type PassThroughFrame, type PassThroughRequest, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { getLength } from '#domain/usage/usage.ts';
 import { findError, findNamedError, parseEventData, parseReply } from '../find-error.ts';
@@ -17,7 +17,7 @@ const imageBounds = { ...defaultJsonBounds, maxParsedChars: Number.POSITIVE_INFI
  * `hidesUsage` if the client did not request the event that has only usage.
  */
 export function createPassThroughDialect({ api }: PassThroughRequest, hidesUsage: boolean): ReplyDialect<PassThroughFrame> {
-  const traits: PassThroughTraits = passThrough[api];
+  const traits: PassThroughTraits = passThroughTraits[api];
   return {
     createEventReader: (headers) => new PassedEvents(traits, getContentType(headers), hidesUsage),
     createByteReader(headers) {

@@ -1,7 +1,7 @@
 import type { Control, RemoteDelta, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import { Accumulator, toCustomContentChunk } from '#contract/chat/fold-frames.ts';
 import type { AttachmentItem, ControlItem, McpCallItem, McpListToolsItem, StageItem } from '#contract/responses/output-items.ts';
-import { includables } from '#contract/responses/responses-request.ts';
+import { includeValues } from '#contract/responses/responses-request.ts';
 import type { Output } from './output.ts';
 
 const maxChars = 16 * 1024 * 1024;
@@ -28,10 +28,10 @@ export class ExtensionItems {
   }
 
   add({ stages = [], attachments = [], controls = [] }: ResponseCustomContent): void {
-    if (this.#included.has(includables.stages)) for (const stage of stages) this.#addToStage(stage);
+    if (this.#included.has(includeValues.stages)) for (const stage of stages) this.#addToStage(stage);
     const included = {
-      ...(attachments.length > 0 && this.#included.has(includables.attachments) && { attachments }),
-      ...(controls.length > 0 && this.#included.has(includables.controls) && { controls }),
+      ...(attachments.length > 0 && this.#included.has(includeValues.attachments) && { attachments }),
+      ...(controls.length > 0 && this.#included.has(includeValues.controls) && { controls }),
     };
     if (Object.keys(included).length === 0) return;
     this.#chars += JSON.stringify(included).length;

@@ -3,7 +3,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
-import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { includeValues, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isMcpTool, isOtherTool, type ResponsesTool } from '#contract/responses/tools.ts';
 import { thoughtFields } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import { toMcpName } from './mcp-servers.ts';
@@ -97,7 +97,7 @@ function toText({ text }: ResponsesRequest): Partial<ChatRequest> {
 
 function listIgnoredFields(request: ResponsesRequest): string[] {
   const fields = Object.keys(request).filter((field) => !supportedFields.has(field) && (request[field] ?? null) !== null);
-  const ownIncludes = new Set<string>(Object.values(includables));
+  const ownIncludes = new Set<string>(Object.values(includeValues));
   const included = (request.include ?? []).filter((name) => !ownIncludes.has(name)).map((name) => `include.${name}`);
   return [...fields, ...included];
 }

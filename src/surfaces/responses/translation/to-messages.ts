@@ -10,7 +10,7 @@ import {
   type FunctionCallInput,
   type InputItem,
   type InputPart,
-  isOwnItem,
+  isSupportedItem,
 } from '#contract/responses/input-items.ts';
 import { type McpApprovals, toMcpName } from './mcp-servers.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';
@@ -74,7 +74,7 @@ class MessageBuilder {
   }
 
   add(item: AnyItem, path: string): void {
-    if (!isOwnItem(item)) {
+    if (!isSupportedItem(item)) {
       if (this.#context.mayBeRelayed) return;
       throw createRequestError(`${path}.type`, `is ${item.type}, ${unsupportedText}`);
     }

@@ -5,7 +5,7 @@ import type { Frame } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseUsage, UrlCitation } from '#contract/responses/output-items.ts';
-import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { includeValues, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import type { ResultItem } from '#services/responses/response-storage.ts';
 import { ExtensionItems, RemoteItems } from './custom-items.ts';
@@ -143,7 +143,7 @@ export class TranslatedReplyReader implements ReplyReader {
 
   #buildEnd(fields: ReplyEnd['fields']): ReplyEnd {
     const { include = [] } = this.#options.request;
-    const statistics = include.includes(includables.statistics) ? this.#statistics : undefined;
+    const statistics = include.includes(includeValues.statistics) ? this.#statistics : undefined;
     const cost = typeof this.#usage?.cost === 'number' ? this.#usage.cost : undefined;
     const parley = { ...(statistics && { statistics }), ...(cost !== undefined && { cost }) };
     return {
