@@ -148,7 +148,7 @@ function composeNode(
       journal: stores.journal,
       callContents: stores.callContents,
       nodes,
-      readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, listIssues, ...program }),
+      readNode: createNodeReporter({ settings, snapshot, loadBalancer, state, clock, listIssues, ...program }),
     },
     reportError: (message, error) => log.error(message, error),
     onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),
@@ -237,13 +237,13 @@ async function openSideListeners({ settings, log, telemetry, worker }: NodeDeps,
 function createDrain(
   { settings, log }: NodeDeps,
   { app, inFlightCalls, connections }: Pick<Service, 'app' | 'inFlightCalls'> & { readonly connections: TrackedConnections },
-  closing: CloseStages,
+  closeStages: CloseStages,
 ): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
   process.on('unhandledRejection', (reason) => log.error('unhandled promise rejection', reason));
   const { server } = app;
-  return new Drain({ server, connections, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closeStages: closing, exit });
+  return new Drain({ server, connections, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closeStages, exit });
 }
 
 /** Returns the configuration to start with. Throws SettingError with all configuration errors. */
@@ -293,7 +293,7 @@ interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadB
  * Returns a function that reports the state of the node to administrators. The report contains no secrets. It names no folders,
  * except in paths of configuration files and in the configuration.
  */
-function createReadNode(deps: NodeReportDeps): () => Promise<NodeReport> {
+function createNodeReporter(deps: NodeReportDeps): () => Promise<NodeReport> {
   const { settings, snapshot, state, loadBalancer, clock, version, uptimeSeconds, listIssues } = deps;
   return async () => {
     const reasons = await listIssues();

@@ -64,7 +64,7 @@ export class NodeState {
   readonly #dangling = new Map<string, DependencyEdge>();
   readonly #deps: NodeStateDeps;
   #stores = noStores;
-  #undelivered: readonly UndeliveredAlert[] = [];
+  #undeliveredAlerts: readonly UndeliveredAlert[] = [];
   readonly missingDocuments: MissingDocuments;
   readonly unusableParts: UnusableParts;
 
@@ -90,7 +90,7 @@ export class NodeState {
   }
 
   readonly setUndeliveredAlerts = (alerts: readonly UndeliveredAlert[]): void => {
-    this.#undelivered = alerts;
+    this.#undeliveredAlerts = alerts;
   };
 
   /** Records the warnings of a configuration that takes effect. */
@@ -175,7 +175,7 @@ export class NodeState {
     ...this.#stores.shared.filter(({ isUnavailable }) => isUnavailable()).map(toOutage),
     ...(this.#stores.isWritable() ? [] : [writesRejected]),
     ...(this.#stores.areFilesElsewhere() ? [filesElsewhere] : []),
-    ...this.#undelivered.map((alert) => ({ code: 'alert_undelivered', message: formatUndelivered(alert) })),
+    ...this.#undeliveredAlerts.map((alert) => ({ code: 'alert_undelivered', message: formatUndelivered(alert) })),
     ...this.#stores.losses().map((message) => ({ code: 'records_lost', message: `${message}.` })),
   ];
 

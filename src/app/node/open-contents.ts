@@ -40,7 +40,7 @@ export async function openBlobs({ shared, dataFolder, workers }: Settings): Prom
 }
 
 /** Records of the files whose contents are in the location. */
-export interface ContentRecords extends Pick<SweeperDeps, 'index' | 'leases'> {
+export interface FileRecords extends Pick<SweeperDeps, 'index' | 'leases'> {
   readonly database: SqlDatabase;
   /** Resolves when the database is reachable. */
   readonly reached: Promise<void>;
@@ -49,7 +49,7 @@ export interface ContentRecords extends Pick<SweeperDeps, 'index' | 'leases'> {
 }
 
 /** Contents of files as a node uses them. */
-export interface Contents {
+export interface FileContents {
   readonly blobs: BlobStore;
   /** Returns whether other nodes store the contents in a different location. */
   readonly areElsewhere: () => boolean;
@@ -60,7 +60,7 @@ export interface Contents {
  * Opens the file contents of a node. With a shared database, the node rejects files if the database records another location of
  * the contents. Regularly deletes contents that no file uses.
  */
-export function openContents({ blobs, isShared, location }: OpenedBlobs, records: ContentRecords, deps: StoreDeps): Contents {
+export function openContents({ blobs, isShared, location }: OpenedBlobs, records: FileRecords, deps: StoreDeps): FileContents {
   const { index, leases, database, reached } = records;
   const reportElsewhere = (name: string): void => deps.reportError(formatElsewhere(location, name), undefined);
   const epochMs = (): number => deps.clock.epochMs();

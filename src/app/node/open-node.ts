@@ -116,7 +116,7 @@ export async function openNode(
     fileLayer?.replaceOwnFiles(changed);
     void compareFiles();
   };
-  const closing = [[telemetry, entries, nodes, maintenance, records], [stores], [lines]];
+  const closeStages = [[telemetry, entries, nodes, maintenance, records], [stores], [lines]];
   return {
     settings,
     snapshot,
@@ -130,7 +130,7 @@ export async function openNode(
     recordAudit,
     nodes,
     shareFiles,
-    closeStages: closing,
+    closeStages,
     worker,
   };
 }
@@ -185,12 +185,12 @@ function sharePauses({ stores, loadBalancer }: Pick<NodeDeps, 'stores' | 'loadBa
   });
 }
 
-interface RegistryParts extends Pick<NodeDeps, 'stores' | 'state' | 'worker'> {
+interface RegistryDeps extends Pick<NodeDeps, 'stores' | 'state' | 'worker'> {
   readonly reportError: NodeRegistryDeps['reportError'];
 }
 
 /** Registers this node, or this worker of it. The record shows its state to administrators on every node. */
-function openRegistry({ stores, state, reportError, worker }: RegistryParts): NodeRegistry {
+function openRegistry({ stores, state, reportError, worker }: RegistryDeps): NodeRegistry {
   const { version } = packageJson;
   const report = { version, host: hostname(), ...(worker && { worker: worker.slot }), startedAt: clock.epochMs() };
   return new NodeRegistry({
@@ -202,14 +202,14 @@ function openRegistry({ stores, state, reportError, worker }: RegistryParts): No
   });
 }
 
-interface FileLayerParts extends Pick<NodeDeps, 'stores' | 'nodes' | 'log' | 'recordAudit'> {
+interface FileLayerDeps extends Pick<NodeDeps, 'stores' | 'nodes' | 'log' | 'recordAudit'> {
   readonly settings: Pick<Settings, 'configurationFiles' | 'shared'>;
   readonly accepted: ValidConfiguration;
   readonly reportError: NodeRegistryDeps['reportError'];
 }
 
 /** Opens the files that are in force on all nodes. The embedded default is not shared, because its key is new after each start. */
-function openFileLayer({ settings, stores, accepted, log, recordAudit, ...parts }: FileLayerParts): FileLayer | undefined {
+function openFileLayer({ settings, stores, accepted, log, recordAudit, ...parts }: FileLayerDeps): FileLayer | undefined {
   const { store } = stores.entries;
   // Workers of one node read the same files.
   if (settings.shared.databaseUrl === undefined || settings.configurationFiles.length === 0) return undefined;

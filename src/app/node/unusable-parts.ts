@@ -69,7 +69,7 @@ function toSentence(part: UnusablePart): string {
 export class MissingDocuments {
   readonly #byApplication = new Map<string, readonly string[]>();
   /** References that were logged under the current configuration, also for saved applications. */
-  readonly #logged = new Map<string, ReadonlySet<string>>();
+  readonly #loggedReferences = new Map<string, ReadonlySet<string>>();
   #configuration: object | undefined;
   readonly #snapshot: () => ConfigSnapshot;
 
@@ -93,12 +93,12 @@ export class MissingDocuments {
 
   #findUnlogged(application: string, references: readonly string[]): readonly string[] {
     const { configuration } = this.#snapshot();
-    if (configuration !== this.#configuration) this.#logged.clear();
+    if (configuration !== this.#configuration) this.#loggedReferences.clear();
     this.#configuration = configuration;
-    const logged = this.#logged.get(application) ?? new Set();
-    this.#logged.delete(application);
-    if (references.length > 0) this.#logged.set(application, new Set(references));
-    for (const oldest of [...this.#logged.keys()].slice(0, -maxLogged)) this.#logged.delete(oldest);
+    const logged = this.#loggedReferences.get(application) ?? new Set();
+    this.#loggedReferences.delete(application);
+    if (references.length > 0) this.#loggedReferences.set(application, new Set(references));
+    for (const oldest of [...this.#loggedReferences.keys()].slice(0, -maxLogged)) this.#loggedReferences.delete(oldest);
     return references.filter((reference) => !logged.has(reference));
   }
 

@@ -89,15 +89,15 @@ export class Drain {
   async #stop(drainMs: number): Promise<void> {
     const { calls, closeStages, exit, log, server } = this.#deps;
     log.info('stopping', { open_calls: calls.size, drain_ms: drainMs });
-    const idle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
-    if (!(await this.#within(drainMs, idle))) {
+    const whenIdle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
+    if (!(await this.#within(drainMs, whenIdle))) {
       log.warn('stopping: drain time has passed, aborting open calls', { open_calls: calls.size });
       calls.abort(
         new ParleyError('shutting_down', 'This node is stopping and cannot wait longer. Send the request again.', {
           retryAfterSeconds: 1,
         }),
       );
-      await this.#within(abortGraceMs, idle);
+      await this.#within(abortGraceMs, whenIdle);
     }
     server.closeAllConnections();
     log.info('stopped', { open_calls: calls.size });
@@ -121,13 +121,13 @@ export class Drain {
   /** Returns the result of `promise`, or false if it does not resolve within `ms`. */
   async #within(ms: number, promise: Promise<boolean>): Promise<boolean> {
     const stop = new AbortController();
-    const late = this.#deps.clock.sleep(ms, stop.signal).then(
+    const timeout = this.#deps.clock.sleep(ms, stop.signal).then(
       () => false,
       () => false,
     );
-    const isInTime = await Promise.race([promise, late]);
+    const result = await Promise.race([promise, timeout]);
     stop.abort();
-    return isInTime;
+    return result;
   }
 }
 

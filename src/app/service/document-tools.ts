@@ -52,14 +52,14 @@ const retryMs = 30_000;
 
 type FindDeployments = () => Iterable<Deployment> | Promise<Iterable<Deployment>>;
 
-interface IndexParts extends Pick<QueryDocumentDeps, 'clock' | 'index' | 'indexer' | 'search'> {
+interface IndexDeps extends Pick<QueryDocumentDeps, 'clock' | 'index' | 'indexer' | 'search'> {
   readonly files: FileIndex;
 }
 
 /** Document search tools of quick apps. Create one per process. */
 export class DocumentTools {
   readonly #deps: DocumentToolsDeps;
-  readonly #indexParts: IndexParts | undefined;
+  readonly #indexDeps: IndexDeps | undefined;
   #preparing: Promise<void> = Promise.resolve();
   #retryTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -73,7 +73,7 @@ export class DocumentTools {
     const vectors = caches.create('document_vectors', { maxBytes: getVectorBytes(getProcessMemory()), countBytes });
     const bounds = { ...defaultDocumentBounds, maxMemoryMb: getDocumentMemoryMb(getProcessMemory()) };
     const indexer = new DocumentIndexer({ index, blobs: files.blobs, clock, owner, reportError, bounds });
-    this.#indexParts = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };
+    this.#indexDeps = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };
   }
 
   /** Returns the search tools over these files for an application. Rejects with ToolError or StoreError. */
@@ -82,10 +82,10 @@ export class DocumentTools {
     configuration: Configuration,
     { owner, application }: LoadContext,
   ): Promise<LoadedTools> {
-    if (this.#indexParts === undefined) throw new ToolError('No files are stored here.');
+    if (this.#indexDeps === undefined) throw new ToolError('No files are stored here.');
     const { maxBytes, ...bounds } = { ...configuration.retrieval, ...retrieval };
     const maxResultBytes = Math.min(configuration.tools.maxResultBytes, maxBytes ?? Number.POSITIVE_INFINITY);
-    const deps = { ...this.#indexParts, embedder: this.#embedder(configuration), maxResultBytes, bounds };
+    const deps = { ...this.#indexDeps, embedder: this.#embedder(configuration), maxResultBytes, bounds };
     const loaded = await loadDocumentTools(files, owner, deps);
     this.#reportMissing(application, loaded.missing);
     return loaded;
@@ -106,20 +106,20 @@ export class DocumentTools {
   /** Returns the indexing progress of an application's documents. Rejects with StoreError. */
   async progress(deployment: Deployment): Promise<readonly DocumentProgress[]> {
     const references = listDocuments(deployment);
-    if (this.#indexParts === undefined || references.length === 0) return [];
-    const documents = await openDocumentSet(references, deployment.ownership?.owner ?? null, this.#indexParts.files);
+    if (this.#indexDeps === undefined || references.length === 0) return [];
+    const documents = await openDocumentSet(references, deployment.ownership?.owner ?? null, this.#indexDeps.files);
     const { configuration } = this.#deps.snapshot();
     this.#reportMissing(deployment.id, documents.missing);
     if (documents.missing.length > 0 && deployment.ownership === null) this.#retryLater();
     const embedder = this.#embedder(configuration);
     if (deployment.ownership === null) this.#recordUnreadable(deployment.id, documents, embedder);
-    return listProgress(documents, { ...this.#indexParts, embedder });
+    return listProgress(documents, { ...this.#indexDeps, embedder });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#retryTimer);
-    await this.#indexParts?.indexer.close();
+    await this.#indexDeps?.indexer.close();
   }
 
   async #prepare(find: FindDeployments): Promise<void> {
@@ -135,7 +135,7 @@ export class DocumentTools {
    */
   #recordUnreadable(application: string, { files }: DocumentSet, embedder: TextEmbedder): void {
     for (const { reference, file } of files) {
-      const reading = this.#indexParts?.indexer.requestIndexing(file, embedder, 'prefetch');
+      const reading = this.#indexDeps?.indexer.requestIndexing(file, embedder, 'prefetch');
       reading?.done
         .then(({ failure }) => this.#deps.onUnusablePart({ kind: 'document', application, reference, failure }))
         .catch(() => undefined);

@@ -101,7 +101,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
         ],
       ]),
   });
-  const closing: readonly Resource[][] = [
+  const closeStages: readonly Resource[][] = [
     sample?.server === undefined ? [] : [sample.server],
     [limits],
     [{ close: () => lock?.release() }],
@@ -115,7 +115,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
     }
     isStopping = true;
     const code = await supervisor.stop(signal, settings.drainMs + closeTimeoutMs);
-    const isClosed = await closeInOrder(closing, log);
+    const isClosed = await closeInOrder(closeStages, log);
     process.exit(isClosed ? code : 1);
   };
   const onSignal = ignoreEchoes((signal) => void onStop(signal), environment, clock);
@@ -127,7 +127,7 @@ export async function runPrimary(settings: Settings, environment: Environment): 
     if (!(error instanceof WorkerStartError)) throw error;
     if (isStopping) return;
     supervisor.kill();
-    await closeInOrder(closing, log);
+    await closeInOrder(closeStages, log);
     throw new SettingError(error.message);
   }
   onHangUp = () => supervisor.sendAll('signal', 'SIGHUP');
@@ -162,7 +162,7 @@ async function openLimits(settings: Settings, { log, writeLock }: { log: Log; wr
   };
 }
 
-interface StateParts {
+interface StateHandlerDeps {
   readonly coordinator: LimitCoordinator;
   readonly writeLock: WriteLock;
   readonly view: NodeView;
@@ -172,7 +172,7 @@ interface StateParts {
 /** Returns the handlers for the state that workers share. */
 function createStateHandlers(
   { worker }: WorkerProcess,
-  { coordinator, writeLock, view, supervisor }: StateParts,
+  { coordinator, writeLock, view, supervisor }: StateHandlerDeps,
 ): readonly (readonly [string, RequestHandler])[] {
   return [
     ['limits.reserve', (message: ReserveMessage) => coordinator.reserve(worker, message)],

@@ -5,10 +5,10 @@ import { getHopByHopFields } from '#base/http/header-fields.ts';
 import { privateFields, toVary } from '../http/replies/header-fields.ts';
 
 /** Headers of the connection between client and gateway. The connection to the service has its own. */
-const framing = new Set(['host', 'content-length', 'expect']);
+const framingHeaders = new Set(['host', 'content-length', 'expect']);
 
 /** Headers that are never forwarded: credentials, cookies, and the client's claims about its address. */
-const withheld = new Set(['authorization', 'api-key', 'x-api-key', 'cookie', 'cookie2', 'forwarded', 'x-real-ip']);
+const withheldHeaders = new Set(['authorization', 'api-key', 'x-api-key', 'cookie', 'cookie2', 'forwarded', 'x-real-ip']);
 
 const bearer = /^bearer +(\S.*)$/i;
 
@@ -21,7 +21,7 @@ export function findClientKey(headers: IncomingHttpHeaders): string | undefined 
 
 /** Returns whether a request header is not forwarded to the service. The name must be in lowercase. */
 export function isWithheld(name: string): boolean {
-  return withheld.has(name) || name.startsWith('x-forwarded-');
+  return withheldHeaders.has(name) || name.startsWith('x-forwarded-');
 }
 
 /**
@@ -45,7 +45,7 @@ export function toUpstreamFields(raw: readonly string[], headers: IncomingHttpHe
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const [name = '', value = ''] = [raw[index], raw[index + 1]];
     const lower = name.toLowerCase();
-    if (!isWithheld(lower) && !framing.has(lower) && !hops.has(lower)) fields.push(name, value);
+    if (!isWithheld(lower) && !framingHeaders.has(lower) && !hops.has(lower)) fields.push(name, value);
   }
   return fields;
 }

@@ -60,12 +60,12 @@ function toSentences({ path, message, hint }: Issue): string {
 
 type Issues = readonly Issue[];
 
-/** Parts of an application that contain references. */
-type EntryParts = Pick<ApplicationEntry, 'dependencies' | 'endpoint' | 'userRoles'> & {
+/** Fields of an application that contain references. */
+type ReferencingFields = Pick<ApplicationEntry, 'dependencies' | 'endpoint' | 'userRoles'> & {
   readonly applicationProperties?: ApplicationEntry['applicationProperties'] | undefined;
 };
 
-async function findUnknownDeployments(entry: EntryParts, { caller, catalog, snapshot }: CheckContext): Promise<Issues> {
+async function findUnknownDeployments(entry: ReferencingFields, { caller, catalog, snapshot }: CheckContext): Promise<Issues> {
   const references = [
     ...listReferences(['dependencies'], entry.dependencies),
     ...listReferences(['applicationProperties', 'applications_as_tools'], entry.applicationProperties?.applications_as_tools),
@@ -82,7 +82,7 @@ async function findUnknownDeployments(entry: EntryParts, { caller, catalog, snap
 /**
  * Reports roles that only an identity provider could grant. Suggests only roles of the caller, because role names are not public.
  */
-async function findUnknownRoles({ userRoles = [] }: EntryParts, { caller, snapshot }: CheckContext): Promise<Issues> {
+async function findUnknownRoles({ userRoles = [] }: ReferencingFields, { caller, snapshot }: CheckContext): Promise<Issues> {
   const knownRoles = listKnownRoles(snapshot.configuration);
   return listReferences(['userRoles'], userRoles)
     .filter(({ value }) => !knownRoles.has(value) && !caller.roles.includes(value))
@@ -96,7 +96,7 @@ async function findUnknownRoles({ userRoles = [] }: EntryParts, { caller, snapsh
 /** Does not reveal whether a deployment exists that the caller cannot use. */
 export const unknownDeployment = { message: 'names a deployment that does not exist or that you cannot use' };
 
-async function findUnreadableDocuments(entry: EntryParts, { files }: CheckContext): Promise<Issues> {
+async function findUnreadableDocuments(entry: ReferencingFields, { files }: CheckContext): Promise<Issues> {
   const references = listDocuments(entry);
   const locations = references.flatMap(({ value }) => parseReference(value) ?? []);
   if (locations.length === 0) return [];
@@ -109,7 +109,7 @@ async function findUnreadableDocuments(entry: EntryParts, { files }: CheckContex
   });
 }
 
-async function findUnknownTools({ applicationProperties }: EntryParts, { survey, signal }: CheckContext): Promise<Issues> {
+async function findUnknownTools({ applicationProperties }: ReferencingFields, { survey, signal }: CheckContext): Promise<Issues> {
   // The entry is validated, so its properties have the form of a quick app.
   const { mcp_toolset: toolsets = [] } = (applicationProperties ?? {}) as Partial<QuickAppForm>;
   const limitedToolsets = toolsets
@@ -154,7 +154,7 @@ function listReferences(path: Issue['path'], list: unknown): { path: Issue['path
 /**
  * Returns the documents of a quick app, with the paths of their fields. An application with an endpoint has no documents here.
  */
-export function listDocuments({ endpoint, applicationProperties }: EntryParts): { path: Issue['path']; value: string }[] {
+export function listDocuments({ endpoint, applicationProperties }: ReferencingFields): { path: Issue['path']; value: string }[] {
   if (endpoint !== undefined) return [];
   const documentUrl = applicationProperties?.document_relative_url;
   const path = ['applicationProperties', 'document_relative_url'];

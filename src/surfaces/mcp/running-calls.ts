@@ -16,7 +16,7 @@ interface RunningCallKey {
  * revision close the connection instead. A node that receives the notification for a call of another node announces it.
  */
 export class RunningCalls {
-  readonly #running = new Map<string, AbortController>();
+  readonly #controllers = new Map<string, AbortController>();
   readonly #announce: (key: string) => void;
 
   /** `announce` is called with the key of a canceled call that is not on this node. */
@@ -36,12 +36,12 @@ export class RunningCalls {
     const key = toKey(running);
     if (key === undefined) return work(signal);
     const controller = new AbortController();
-    this.#running.set(key, controller);
+    this.#controllers.set(key, controller);
     try {
       const value = await work(AbortSignal.any([signal, controller.signal]));
       return controller.signal.aborted ? undefined : value;
     } finally {
-      if (this.#running.get(key) === controller) this.#running.delete(key);
+      if (this.#controllers.get(key) === controller) this.#controllers.delete(key);
     }
   }
 
@@ -52,7 +52,7 @@ export class RunningCalls {
 
   /** Cancels a call on this node. Returns whether there is one. */
   cancelByKey(key: string): boolean {
-    const controller = this.#running.get(key);
+    const controller = this.#controllers.get(key);
     controller?.abort(new ParleyError('invalid_request', 'The client canceled the call.'));
     return controller !== undefined;
   }

@@ -38,11 +38,11 @@ interface WaitingBlock {
  */
 export class Blocks {
   readonly #toToolName: (name: string) => string;
-  #open: OpenBlock | undefined;
+  #openBlock: OpenBlock | undefined;
   #nextIndex = 0;
-  readonly #waiting = new Set<WaitingBlock>();
+  readonly #waitingBlocks = new Set<WaitingBlock>();
   /** Waiting blocks that can still receive pieces. */
-  readonly #growing = new Map<string, WaitingBlock>();
+  readonly #growingBlocks = new Map<string, WaitingBlock>();
   #waitingChars = 0;
   readonly #endedTools = new Set<string>();
   #hasIncompleteCall = false;
@@ -54,17 +54,17 @@ export class Blocks {
 
   /** Index of the open block, if it is a text block and no other block waits. */
   get openTextIndex(): number | undefined {
-    return this.#open?.kind === 'text' && this.#waiting.size === 0 ? this.#open.index : undefined;
+    return this.#openBlock?.kind === 'text' && this.#waitingBlocks.size === 0 ? this.#openBlock.index : undefined;
   }
 
   /** Returns the events that a piece makes possible. */
   add(piece: Piece): MessageEvent[] {
     if (this.#endedTools.has(piece.key)) return [];
-    if (this.#open?.key !== piece.key) {
+    if (this.#openBlock?.key !== piece.key) {
       this.#wait(piece);
       return this.#release(false);
     }
-    return [...this.#continue(this.#open, piece), ...this.#release(false)];
+    return [...this.#continue(this.#openBlock, piece), ...this.#release(false)];
   }
 
   /**
@@ -79,30 +79,30 @@ export class Blocks {
   }
 
   #wait(piece: Piece): void {
-    let waiting = this.#growing.get(piece.key);
+    let waiting = this.#growingBlocks.get(piece.key);
     if (waiting === undefined) {
       waiting = { key: piece.key, pieces: [], canStart: false };
-      this.#waiting.add(waiting);
-      this.#growing.set(piece.key, waiting);
+      this.#waitingBlocks.add(waiting);
+      this.#growingBlocks.set(piece.key, waiting);
     }
     waiting.pieces.push(piece);
     if (piece.kind !== 'tool_use' || piece.name !== undefined) waiting.canStart = true;
-    if (isLastOfBlock(piece)) this.#growing.delete(piece.key);
+    if (isLastOfBlock(piece)) this.#growingBlocks.delete(piece.key);
     this.#waitingChars += pieceOverheadChars + ('text' in piece ? piece.text.length : 0);
-    if (this.#waitingChars > maxWaitingChars || this.#waiting.size > maxWaitingBlocks)
+    if (this.#waitingChars > maxWaitingChars || this.#waitingBlocks.size > maxWaitingBlocks)
       throw new ParleyError('upstream_failed', 'The reply interleaves too many or too large tool calls.');
   }
 
   /** Starts waiting blocks if the previous block may be closed. */
   #release(isLast: boolean): MessageEvent[] {
     const events: MessageEvent[] = [];
-    for (const waiting of this.#waiting) {
+    for (const waiting of this.#waitingBlocks) {
       const { key, pieces, canStart } = waiting;
-      if (!isLast && this.#open?.kind === 'tool_use' && !this.#open.args.isComplete) break;
+      if (!isLast && this.#openBlock?.kind === 'tool_use' && !this.#openBlock.args.isComplete) break;
       const block = canStart ? toBlock(pieces, this.#toToolName) : undefined;
       if (block === undefined) continue;
-      this.#waiting.delete(waiting);
-      if (this.#growing.get(key) === waiting) this.#growing.delete(key);
+      this.#waitingBlocks.delete(waiting);
+      if (this.#growingBlocks.get(key) === waiting) this.#growingBlocks.delete(key);
       events.push(...this.#close(), ...this.#start(key, block, pieces));
     }
     return events;
@@ -116,7 +116,7 @@ export class Blocks {
       args: new CallArguments(),
       thought: '',
     };
-    this.#open = open;
+    this.#openBlock = open;
     this.#nextIndex += 1;
     const events: MessageEvent[] = [{ type: 'content_block_start', index: open.index, content_block: block }];
     for (const piece of pieces) events.push(...this.#continue(open, piece));
@@ -134,9 +134,9 @@ export class Blocks {
   }
 
   #close(): MessageEvent[] {
-    const open = this.#open;
+    const open = this.#openBlock;
     if (open === undefined) return [];
-    this.#open = undefined;
+    this.#openBlock = undefined;
     if (open.kind === 'tool_use') {
       this.#endedTools.add(open.key);
       if (!open.args.isEmpty && !open.args.isComplete) this.#hasIncompleteCall = true;

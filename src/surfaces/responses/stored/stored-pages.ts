@@ -29,26 +29,26 @@ const pageBounds = ['after', 'before'] as const;
 export class PageCollector {
   readonly #query: ItemQuery;
   /** Items of the query that were not added yet. */
-  readonly #missing: Set<'after' | 'before'>;
+  readonly #missingParams: Set<'after' | 'before'>;
   /** Items of the page with their sizes. */
   #entries: { readonly item: JsonObject; readonly bytes: number }[] = [];
   #hasMore = false;
 
   constructor(query: ItemQuery) {
     this.#query = query;
-    this.#missing = new Set(pageBounds.filter((bound) => query[bound] !== undefined));
+    this.#missingParams = new Set(pageBounds.filter((bound) => query[bound] !== undefined));
   }
 
   /** Whether further items cannot change the page. */
   get isComplete(): boolean {
-    return this.#missing.size === 0 && (this.#hasMore || this.#query.before !== undefined);
+    return this.#missingParams.size === 0 && (this.#hasMore || this.#query.before !== undefined);
   }
 
   add(item: JsonObject): void {
     const { after, before } = this.#query;
-    const isAfter = item.id === after && this.#missing.delete('after');
-    const isBefore = item.id === before && this.#missing.delete('before');
-    const isInRange = !this.#missing.has('after') && (before === undefined || this.#missing.has('before'));
+    const isAfter = item.id === after && this.#missingParams.delete('after');
+    const isBefore = item.id === before && this.#missingParams.delete('before');
+    const isInRange = !this.#missingParams.has('after') && (before === undefined || this.#missingParams.has('before'));
     if (isAfter || isBefore || !isInRange) return;
     // With only `before`, the page contains the items closest to that item.
     const isBackward = before !== undefined && after === undefined;
@@ -61,7 +61,7 @@ export class PageCollector {
 
   /** Returns the page. Throws `invalid_request` if an item of the query does not exist. */
   end(): ItemPage {
-    const [missing] = this.#missing;
+    const [missing] = this.#missingParams;
     if (missing !== undefined) throw createUnknownItemError(missing);
     return { items: this.#entries.map(({ item }) => item), hasMore: this.#hasMore };
   }

@@ -126,7 +126,7 @@ export class McpApprovals {
   readonly #requests = new Map<string, JsonObject>();
   readonly #answers = new Map<string, Answer>();
   /** IDs of approval requests whose call was run. */
-  readonly #executed = new Set<string>();
+  readonly #executedRequestIds = new Set<string>();
 
   /**
    * `earlierCount` is the number of items from earlier requests. Throws `invalid_request` for an answer without an approval
@@ -140,7 +140,7 @@ export class McpApprovals {
       const item = rawItem as JsonObject;
       if (item.type === 'mcp_approval_request') this.#requests.set(String(item.id), item);
       else if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string')
-        this.#executed.add(item.approval_request_id);
+        this.#executedRequestIds.add(item.approval_request_id);
       else if (item.type === 'mcp_approval_response')
         this.#addAnswer(item, { isNew: index >= earlierCount, path: getPath(rawItem) });
     });
@@ -151,7 +151,7 @@ export class McpApprovals {
    * the call was already run, because the conversation then contains its result.
    */
   find(requestId: string): { readonly output: string | undefined } | undefined {
-    if (this.#executed.has(requestId)) return undefined;
+    if (this.#executedRequestIds.has(requestId)) return undefined;
     const answer = this.#answers.get(requestId);
     if (answer === undefined) return { output: unansweredText };
     if (!answer.approve) return { output: `The user declined this call.${answer.reason === '' ? '' : ` ${answer.reason}`}` };
