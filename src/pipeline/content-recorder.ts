@@ -95,7 +95,7 @@ export class ContentRecorder implements ReplySink, ContentSource {
   }
 
   #toReply() {
-    const { id, model, choices } = this.#folded.completion();
+    const { id, model, choices } = this.#folded.getCompletion();
     return truncateContent({ id, model, choices }, this.#maxBytes);
   }
 }

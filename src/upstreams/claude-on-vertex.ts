@@ -53,7 +53,7 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
       },
   });
   return {
-    hasChoices: false,
+    supportsSeveralChoices: false,
     chat(attempt, reply) {
       const mask = (error: unknown): unknown =>
         error instanceof UpstreamError ? maskSecrets(error, listSecrets(accounts.get(attempt.upstream))) : error;

@@ -11,10 +11,10 @@ import { NormalizedCalls } from './normalized-calls.ts';
 
 /** Adds support for several choices to a protocol without `n`. */
 export function withChoices(protocol: ChatProtocol): ChatProtocol {
-  if (protocol.hasChoices) return protocol;
+  if (protocol.supportsSeveralChoices) return protocol;
   return {
     ...protocol,
-    hasChoices: true,
+    supportsSeveralChoices: true,
     chat(attempt, reply) {
       const { n = 1, ...request } = attempt.request;
       return n === 1

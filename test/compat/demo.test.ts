@@ -33,7 +33,7 @@ describe('JSON reply of the demo', () => {
     for (const chunk of chunks) folded.add(chunk);
     const { completion } = await service.chat('demo', body);
     expect(isDone).toBe(true);
-    expect(pickStable(completion)).toEqual(pickStable(folded.completion()));
+    expect(pickStable(completion)).toEqual(pickStable(folded.getCompletion()));
     expect(completion.object).toBe('chat.completion');
   });
 });

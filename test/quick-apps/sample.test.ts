@@ -30,7 +30,7 @@ async function chat(model: string, question: string, attachments: readonly objec
   const accumulator = new Accumulator();
   for await (const chunk of await client.chat.completions.create({ model, messages, stream: true }))
     accumulator.add(chunk as unknown as Chunk);
-  const message = accumulator.completion().choices[0]?.message;
+  const message = accumulator.getCompletion().choices[0]?.message;
   if (message === undefined) throw new Error('there is no message');
   return message;
 }

@@ -18,5 +18,5 @@ export async function translate(
   const { frames, error } = await readFrames(pieces, new TranslatedEvents(new MessageReader(1_700_000_000, 'claude')));
   const accumulator = new Accumulator();
   for (const frame of frames) for (const chunk of frame.chunks) accumulator.add(chunk as unknown as Chunk);
-  return { frames, error, folded: accumulator.completion() };
+  return { frames, error, folded: accumulator.getCompletion() };
 }

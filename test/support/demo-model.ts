@@ -66,7 +66,7 @@ export async function collectReply(demo: ChatProtocol, attempt: Attempt, signal 
       accumulator.add(chunk);
     }
   }
-  const reply = accumulator.completion();
+  const reply = accumulator.getCompletion();
   const message = reply.choices[0]?.message ?? { role: 'assistant' };
   const toolCalls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
   const calls = toolCalls.map((call) => ({ name: call.function.name, arguments: JSON.parse(call.function.arguments) }));

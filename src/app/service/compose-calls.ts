@@ -185,7 +185,7 @@ function composeProtocols(
 /** Returns a protocol that sends to `guarded` if the upstream's URL comes from a user, and to `open` otherwise. */
 function chooseByGuard(open: ChatProtocol, guarded: ChatProtocol): ChatProtocol {
   return {
-    hasChoices: open.hasChoices,
+    supportsSeveralChoices: open.supportsSeveralChoices,
     chat: (attempt, reply) => (attempt.upstream.isGuarded ? guarded : open).chat(attempt, reply),
   };
 }

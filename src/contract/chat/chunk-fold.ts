@@ -47,7 +47,7 @@ export class ChunkFold {
   }
 
   /** Returns the reply up to the current chunk. */
-  completion(): Completion {
+  getCompletion(): Completion {
     const { id = '', created = 0, ...fields } = toPlain(this.#fields) as Partial<Completion>;
     const choices = toPlain(this.#choices) as Partial<CompletionChoice>[];
     return { id, object: 'chat.completion', created, ...fields, choices: choices.map(toChoice) };

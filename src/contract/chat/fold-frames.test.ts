@@ -51,7 +51,7 @@ function fold(chunks: readonly object[]): Completion {
   for (const chunk of chunks) {
     accumulator.add({ id: 'r', object: 'chat.completion.chunk', created: 1, choices: [], ...chunk } as Chunk);
   }
-  return accumulator.completion();
+  return accumulator.getCompletion();
 }
 
 function foldDeltas(...deltas: object[]): object | undefined {
@@ -77,9 +77,9 @@ describe('Accumulator', () => {
       choices: [{ index: 0, delta: { content }, finish_reason: null }],
     });
     accumulator.add(chunk('a'));
-    expect(accumulator.completion().choices[0]?.message.content).toBe('a');
+    expect(accumulator.getCompletion().choices[0]?.message.content).toBe('a');
     accumulator.add(chunk('b'));
-    expect(accumulator.completion().choices[0]?.message.content).toBe('ab');
+    expect(accumulator.getCompletion().choices[0]?.message.content).toBe('ab');
   });
 
   test('folds a hundred thousand chunks without blocking for long', async () => {
@@ -93,7 +93,7 @@ describe('Accumulator', () => {
     const blockedMs = await measureEventLoopBlock(() => {
       for (let count = 0; count < 100_000; count += 1) accumulator.add(chunk as Chunk);
     });
-    expect(accumulator.completion().choices[0]?.message.content).toHaveLength(500_000);
+    expect(accumulator.getCompletion().choices[0]?.message.content).toHaveLength(500_000);
     expect(blockedMs).toBeLessThan(2000);
   });
 });

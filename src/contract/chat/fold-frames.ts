@@ -40,7 +40,7 @@ export async function foldFrames(
       await onChunk?.(chunk);
     }
   }
-  return folded.completion();
+  return folded.getCompletion();
 }
 
 /** Counts the bytes of a reply. */

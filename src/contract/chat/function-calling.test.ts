@@ -200,7 +200,7 @@ function folded(chunks: readonly Chunk[]): object | undefined {
   const reply = new FunctionCallReply();
   const accumulator = new Accumulator();
   for (const chunk of chunks) accumulator.add(reply.toFunctionCall(chunk) as unknown as Chunk);
-  return accumulator.completion().choices[0];
+  return accumulator.getCompletion().choices[0];
 }
 
 describe('FunctionCallReply with a chunk without tool calls', () => {

@@ -95,7 +95,7 @@ const routes: Readonly<Record<string, RouteEntries | readonly RouteEntries[]>> =
   'src/surfaces/consent/routes.ts': 'consent',
   'src/surfaces/files/resources/routes.ts': ['permissions', 'conversation', 'copies'],
   'src/surfaces/chat-completions/run-routes.ts': 'nothing',
-  'src/surfaces/keys/routes.ts': 'userKey',
+  'src/surfaces/user-keys/routes.ts': 'userKey',
   'src/surfaces/responses/stored/conversation-routes.ts': 'responseMetadata',
   'src/surfaces/responses/stored/stored-routes.ts': 'nothing',
 };

@@ -147,7 +147,7 @@ export type UpstreamSink = Sink<RawFrame>;
 /** Client for one kind of upstream. All errors are `UpstreamError`, also after the first frame. */
 export interface ChatProtocol {
   /** Whether one request can ask for several choices. Otherwise Parley sends one request per choice. */
-  readonly hasChoices: boolean;
+  readonly supportsSeveralChoices: boolean;
   /** Pushes the reply into `reply`, but only after this method has returned. */
   chat(attempt: Attempt, reply: UpstreamSink): Handle;
   /** Pushes the reply to an embeddings request in the format of OpenAI's API. Undefined if the protocol has no embeddings. */

@@ -97,7 +97,7 @@ export class JsonReply implements ReplySink {
 
   end(): void {
     const { response, replyHeaders } = this.#context;
-    const completion = this.#folded === undefined ? this.#completion : Frame.ofCompletion(this.#folded.completion());
+    const completion = this.#folded === undefined ? this.#completion : Frame.ofCompletion(this.#folded.getCompletion());
     sendJson(response, 200, completion?.bytes ?? '', replyHeaders);
   }
 

@@ -122,7 +122,7 @@ class Extras {
   /** Returns the complete content. Omits custom content that exceeds the limit. */
   getExtension(): ParleyExtension {
     const custom =
-      this.#chars <= maxExtensionChars ? this.#accumulator.completion().choices[0]?.message.custom_content : undefined;
+      this.#chars <= maxExtensionChars ? this.#accumulator.getCompletion().choices[0]?.message.custom_content : undefined;
     return { ...(custom && { custom_content: custom }), ...(this.#statistics && { statistics: this.#statistics }) };
   }
 }

@@ -16,7 +16,7 @@ function read(parts: readonly LanguageModelV4StreamPart[], vendor: VendorName = 
   const chunks = [...parts, finish].flatMap((part): Chunk[] => reader.readPart(part));
   const accumulator = new Accumulator();
   for (const chunk of chunks) accumulator.add(chunk);
-  return { chunks, message: accumulator.completion().choices[0]?.message, hasEnded: reader.hasEnded };
+  return { chunks, message: accumulator.getCompletion().choices[0]?.message, hasEnded: reader.hasEnded };
 }
 
 describe('PartReader', () => {

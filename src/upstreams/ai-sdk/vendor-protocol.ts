@@ -58,7 +58,7 @@ export function createVendorProtocol(name: VendorName, deps: VendorDeps): ChatPr
   };
   const claude = createClaudeOnVertex(deps.http, deps.clock);
   return {
-    hasChoices: false,
+    supportsSeveralChoices: false,
     chat(attempt, reply) {
       const { upstream } = attempt;
       if (speaksMessages(upstream)) return claude.chat(attempt, reply);

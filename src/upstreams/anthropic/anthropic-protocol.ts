@@ -110,7 +110,7 @@ export function createMessagesProtocol({
     return deferred;
   };
   return {
-    hasChoices: false,
+    supportsSeveralChoices: false,
     chat(attempt, reply) {
       const native = getNativeBody(attempt);
       if (native !== undefined) return send(attempt, 'messages', { body: native, dialect: relayedDialect, reply });

@@ -105,5 +105,5 @@ function toCompletion(reply: JsonObject, createdSeconds: number, model: string):
   });
   feed({ type: 'message_delta', delta: { stop_reason, stop_details }, usage });
   feed({ type: 'message_stop' });
-  return folded.completion();
+  return folded.getCompletion();
 }

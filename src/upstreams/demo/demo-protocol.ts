@@ -20,7 +20,7 @@ export interface DemoDeps {
 export function createDemoProtocol(deps: DemoDeps): ChatProtocol {
   const { embedder, epochMs, newId, paceMs } = deps;
   return {
-    hasChoices: false,
+    supportsSeveralChoices: false,
     chat: (attempt, sink) =>
       pipeFrom(async function* (signal) {
         const { createDemoReply } = await import('./demo-reply.ts');

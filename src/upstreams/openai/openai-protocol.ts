@@ -105,7 +105,7 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
     GetBase
   >;
   return {
-    hasChoices: true,
+    supportsSeveralChoices: true,
     chat(attempt, reply) {
       const { upstream, nativeRequest, isTranslated = false } = attempt;
       const { apis } = upstream;

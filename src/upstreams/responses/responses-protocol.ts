@@ -19,7 +19,7 @@ export function createResponsesProtocol(
 ): ChatProtocol {
   const relayed = createRelayedDialect(readErrorReply);
   return {
-    hasChoices: false,
+    supportsSeveralChoices: false,
     chat(attempt, reply) {
       const { upstream, request, nativeRequest, onIgnored } = attempt;
       const model = getModel(upstream);

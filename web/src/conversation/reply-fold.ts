@@ -33,7 +33,7 @@ export class ReplyFold {
 
   /** Returns the reply so far. */
   getReply(): Reply {
-    const { id, choices, usage, statistics } = this.#chunks.completion();
+    const { id, choices, usage, statistics } = this.#chunks.getCompletion();
     const [choice] = choices;
     const { content, custom_content: custom = {}, function_call: call, ...fields } = choice?.message ?? { role: 'assistant' };
     const thoughts = readThoughts(fields);

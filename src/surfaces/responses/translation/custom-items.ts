@@ -42,7 +42,7 @@ export class ExtensionItems {
   /** Closes open stages and adds attachments and controls. */
   end(): void {
     for (const [index, stage] of this.#stages) this.#closeStage(index, stage, 'incomplete');
-    const { attachments = [], controls = [] } = this.#accumulator.completion().choices[0]?.message.custom_content ?? {};
+    const { attachments = [], controls = [] } = this.#accumulator.getCompletion().choices[0]?.message.custom_content ?? {};
     for (const attachment of attachments) this.#output.put(toAttachmentItem(attachment, this.#output.newId('pa')));
     for (const control of controls) this.#output.put(toControlItem(control, this.#output.newId('pc')));
   }
@@ -63,7 +63,7 @@ export class ExtensionItems {
 
   #closeStage(index: number, { folded, id, close }: OpenStage, status: StageItem['status']): void {
     this.#stages.delete(index);
-    const [stage] = folded.completion().choices[0]?.message.custom_content?.stages ?? [];
+    const [stage] = folded.getCompletion().choices[0]?.message.custom_content?.stages ?? [];
     const { name = '', content = '', attachments = [] } = stage ?? {};
     const visibleAttachments = attachments.map((attachment) => {
       const { type: _type, id: _id, status: _status, ...fields } = toAttachmentItem(attachment, '');
