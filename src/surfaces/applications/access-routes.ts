@@ -57,7 +57,9 @@ async function replace(deps: AccessDeps, request: FastifyRequest, reply: Fastify
   const before = await findApplication(deps, location);
   toWriteCondition(request.headers, before);
   const sharing = { userRoles: [...new Set(roles)], users: [...new Set(users)] };
-  rejectIssues(await findSharingIssues(sharing, { stored: before.entry, people }));
+  const issues = await findSharingIssues(sharing, { stored: before.entry, people });
+  // The roles are the field `roles` of this body, and `userRoles` of an entry.
+  rejectIssues(issues.map((issue) => (issue.path[0] === 'userRoles' ? { ...issue, path: ['roles'] } : issue)));
   const details = describeSharing(before.entry, sharing);
   if (details === undefined) return answer(deps, before, reply);
   const next = { ...before, entry: { ...before.entry, ...sharing }, etag: newId(), updatedAtMs: clock.epochMs() };
