@@ -1,5 +1,6 @@
+import { capitalize } from '#base/text/sentence.ts';
 import type { Configuration } from './configuration.ts';
-import { capitalize, type Issue, type Path } from './issue.ts';
+import type { Issue, Path } from './issue.ts';
 
 export interface ValidConfiguration {
   /** Configuration with all defaults. Its objects have no prototype. It contains secrets. */

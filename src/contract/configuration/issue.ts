@@ -25,8 +25,3 @@ export function formatPath(path: Path): string {
   });
   return parts.join('').replace(/^\./, '');
 }
-
-/** Returns a hint with its first letter in upper case, for a separate sentence. */
-export function capitalize(hint: string): string {
-  return `${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
-}

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { hasDefault, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { capitalize } from '#base/text/sentence.ts';
 import { fieldBounds, strict, text, texts } from '../configuration/fields.ts';
 import { ApplicationRetrieval, contextStrategies } from '../configuration/service.ts';
 import { DeploymentConditions } from './conditions.ts';
@@ -153,6 +154,5 @@ function withTitles(schema: unknown): unknown {
 
 /** Returns a property name as a title: `client_secret` becomes "Client secret". */
 function toTitle(key: string): string {
-  const label = key.replaceAll('_', ' ');
-  return label.charAt(0).toUpperCase() + label.slice(1);
+  return capitalize(key.replaceAll('_', ' '));
 }

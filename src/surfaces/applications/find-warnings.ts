@@ -1,7 +1,8 @@
+import { toSentence } from '#base/text/sentence.ts';
 import { listKnownRoles } from '#contract/configuration/checks/find-configuration-warnings.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { didYouMean } from '#contract/configuration/did-you-mean.ts';
-import { capitalize, formatPath, type Issue } from '#contract/configuration/issue.ts';
+import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import { looksUnreadable, unreadableDocument } from '#contract/quick-app/unreadable-document.ts';
 import { mayUse } from '#domain/callers/access.ts';
@@ -55,7 +56,7 @@ export async function findWarnings(entry: ApplicationEntry, context: CheckContex
 
 function toSentences({ path, message, hint }: Issue): string {
   const sentence = `${formatPath(path)} ${message}.`;
-  return hint === undefined ? sentence : `${sentence} ${capitalize(hint)}${hint.endsWith('?') ? '' : '.'}`;
+  return hint === undefined ? sentence : `${sentence} ${toSentence(hint)}`;
 }
 
 type Issues = readonly Issue[];

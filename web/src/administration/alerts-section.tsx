@@ -1,4 +1,5 @@
 import { useCallback } from 'react';
+import { capitalize } from '#base/text/sentence.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -64,7 +65,7 @@ function AlertName({ alert: { of, window } }: { readonly alert: ConfiguredAlert 
   const [scope = '', name] = splitAt(of, ':');
   const [limit, deployment] = splitAt(window, ':');
   const [kind, period = ''] = splitAt(limit, '.');
-  const field = kind === 'requests' ? `request${period.charAt(0).toUpperCase()}${period.slice(1)}` : period;
+  const field = kind === 'requests' ? `request${capitalize(period)}` : period;
   const label = kind === 'cost' ? `${labels.costLimit}: ${labels[`costLimit.${period}`] ?? period}` : (labels[field] ?? limit);
   return (
     <span className="entry-name">

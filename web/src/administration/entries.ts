@@ -1,4 +1,5 @@
 import { filterObjects, isJsonObject, type JsonObject, toNumber, toObject, toText } from '#base/json/json.ts';
+import { toSentence } from '#base/text/sentence.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { isWithin } from '../builder/editors/form.ts';
 import type { Service } from '../service/service.ts';
@@ -240,10 +241,6 @@ export function toEntryErrors({ errors = [], param, message }: ErrorDetails, sec
     else byField.set(field, [byField.get(field), text].filter(Boolean).join(' '));
   }
   return { byField, general };
-}
-
-function toSentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? '' : '.'}`;
 }
 
 function removePath(message: string, param: string): string {

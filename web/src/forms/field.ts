@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, parsePointer, toObject, toText } from '#base/json/json.ts';
+import { capitalize } from '#base/text/sentence.ts';
 
 interface FieldCommon {
   readonly name: string;
@@ -145,7 +146,7 @@ export function toReadableName(name: string): string {
     .replace(/[_-]+/g, ' ')
     .trim()
     .toLowerCase();
-  return words === '' ? name : `${words[0]?.toUpperCase()}${words.slice(1)}`;
+  return words === '' ? name : capitalize(words);
 }
 
 const maxReferenceDepth = 5;

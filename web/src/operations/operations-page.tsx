@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { capitalize } from '#base/text/sentence.ts';
 import type { OperationsStrings } from '../locales/en/operations.ts';
 import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -101,7 +102,7 @@ function ConfigurationIssues({ title, issues }: { readonly title: string; readon
         {issues.map(({ file, path, message, hint }) => (
           <li key={`${file} ${path} ${message}`}>
             <p className="issue-path">{path === '' ? strings.completeFile : <code>{path}</code>}</p>
-            <p>{hint === '' ? message : `${message}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`}</p>
+            <p>{hint === '' ? message : `${message}. ${capitalize(hint)}`}</p>
             {file !== '' && <p className="soft small">{file}</p>}
           </li>
         ))}

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { capitalize } from '#base/text/sentence.ts';
 import { type Environment, escapeReferences, isReference, substitute } from '#configuration/substitute.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
-import { capitalize, formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
+import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
 import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
+import { capitalize } from '#base/text/sentence.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/key-requests.ts';
@@ -101,7 +102,7 @@ const inChange = inPath('change', 'ID of the change.', exampleNames.adminChange)
 
 function describeKind(kind: EntryKind): OperationTable {
   const { name, section } = entryKinds[kind];
-  const suffix = section.charAt(0).toUpperCase() + section.slice(1);
+  const suffix = capitalize(section);
   const path = `/v1/admin/${kind}/{entry}`;
   const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
   const kindOperations: OperationTable =
@@ -207,7 +208,7 @@ const scopeReset = nameObject('AdminLimitReset', {
 
 function describeLimits(kind: 'projects' | 'keys' | 'users'): OperationTable {
   const { name, section } = entryKinds[kind];
-  const suffix = name.charAt(0).toUpperCase() + name.slice(1);
+  const suffix = capitalize(name);
   const path = `/v1/admin/${kind}/{entry}`;
   const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
   const absentErrors: readonly ErrorCode[] = kind === 'users' ? [] : ['entry_not_found'];

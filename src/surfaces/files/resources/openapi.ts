@@ -1,3 +1,4 @@
+import { capitalize } from '#base/text/sentence.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import {
   ConversationRecord,
@@ -119,7 +120,7 @@ function toMetadataOperations(kind: ResourceKind): OperationTable {
   const singular = kind.slice(0, -1);
   const absent = kind === 'applications' ? ('deployment_not_found' as const) : ('file_not_found' as const);
   const listErrors: readonly ErrorCode[] = ['access_denied', 'invalid_request', absent];
-  const name = `${singular.charAt(0).toUpperCase()}${singular.slice(1)}`;
+  const name = capitalize(singular);
   return {
     [`get /v1/metadata/${kind}/{bucket}`]: {
       id: `list${name}s`,
