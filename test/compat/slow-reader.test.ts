@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { delta, finish, hello, text } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
+import { collectGarbage } from '#test/collect-garbage.ts';
 import { openResponses } from '#test/response-stores.ts';
 import { startScriptedUpstream, toEvent, type UpstreamExchange } from '#test/scripted-upstream.ts';
 import { callerKey, startService, withKey } from '#test/start-service.ts';
@@ -35,9 +34,6 @@ function createLongReply() {
 }
 
 const twoKeys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 function measureMemory(): number {
   collectGarbage();

@@ -1,14 +1,10 @@
 import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { collectGarbage } from '#test/collect-garbage.ts';
 import { waitUntilListening } from '#test/listening.ts';
 import { enforceBodyPace } from './server-guards.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 it('enforceBodyPace() frees a complete request while its connection stays open', async () => {
   const requests: WeakRef<IncomingMessage>[] = [];
